@@ -19,7 +19,11 @@ def window_owners(
     """Return the stated value that stands for every candidate, or -1.
 
     Candidates are sorted by position within their object. Values are taken by the probability near
-    them; each stands for the candidates within the margin that no value before it took.
+    them; each stands for the candidates within the margin that no value before it took. Object o
+    has the candidates starts[o]:starts[o + 1]; `value` (candidates) is the stated value at a
+    candidate, -1 if nobody states it. The probability near a value is weighed by 1 −
+    (distance/margin)², Epanechnikov's kernel, and that at the value itself counts twice. Once a
+    candidate has an owner it keeps it, so every one is given away at most once.
     """
     owner = np.full(len(position), -1, dtype=np.int64)
     score = np.full(len(position), -1.0)
@@ -63,7 +67,11 @@ def central_intervals(
 ) -> FloatArray:
     """Return the median and the central interval of every object: low, median, high.
 
-    The densities of an object are raised to its exponent.
+    The densities of an object are raised to its exponent. Object o has the cells starts[o]:starts[o
+    + 1] of the line, with centre `position`, `width` and `probability` (cells); `exponent` is by
+    object. A cell has the weight width · density^exponent, where density = probability/width, and
+    within a cell the density is even, so that a quantile is found by going along the cells until
+    their share reaches it. Without weight it is NaN.
     """
     found = np.full((len(starts) - 1, 3), np.nan)
     shares = np.array([(1.0 - level) / 2, 0.5, (1.0 + level) / 2])

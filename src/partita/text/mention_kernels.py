@@ -67,8 +67,15 @@ def load_tree(
 
 @kernel()
 def links_of(seen: Seen, above: IntArray, roles: NDArray[np.uint8]) -> IntArray:
-    """Return the links of every word: dependents by place and by role, and the ends of its
-    subtree."""
+    """Return the links of every word: dependents by place and by role, and the ends of its subtree.
+
+    A row of `links` (size + 2, LINKS) belongs to a word, counted from 1; the row after the words is
+    the root's. Its entries are words, 0 for none. `above` (size + 2) is the governor of each word
+    and `roles` the role of each relation. The first loop goes from left to right, so that the
+    dependents of a word arrive in text order; the second one walks from every word up to the root
+    and widens the ends of all words on the way, at most `size` steps even if the heads form a
+    cycle.
+    """
     size = len(above) - 2
     links = np.zeros((size + 2, LINKS), dtype=np.int64)
     for place in range(1, size + 1):
@@ -102,7 +109,11 @@ def links_of(seen: Seen, above: IntArray, roles: NDArray[np.uint8]) -> IntArray:
 
 @uncounted
 def describe_word(seen: Seen, above: IntArray, links: IntArray, word: int, at: IntArray) -> None:
-    """Write the rows of the positions around a possible head, as mentions.POSITIONS lists them."""
+    """Write the rows of the positions around a possible head, as mentions.POSITIONS lists them.
+
+    `at` (PLACES) gets a row of `seen` for each position, 0 where there is none. The last row of
+    `seen` is written too: it belongs to the state, and each call overwrites it.
+    """
     size = len(above) - 2
     head, link = above[word], links[word]
     at[0], at[1] = word, head
@@ -132,8 +143,11 @@ def describe_word(seen: Seen, above: IntArray, links: IntArray, word: int, at: I
 
 @uncounted
 def describe_child(seen: Seen, above: IntArray, links: IntArray, word: int, at: IntArray) -> None:
-    """Write the rows of the positions around a dependent, as mentions.CHILD_POSITIONS lists
-    them."""
+    """Write the rows of the positions around a dependent, as mentions.CHILD_POSITIONS lists them.
+
+    `at` and the last row of `seen` are written as in `describe_word`. `inner` and `outer` are the
+    next dependents of the same head towards the head and away from it, 0 if there is none.
+    """
     size = len(above) - 2
     head, link = above[word], links[word]
     at[0], at[1] = word, head
@@ -181,7 +195,13 @@ def codes_of_words(
     places: IntArray,
     children: bool,
 ) -> Codes:
-    """Return the codes of the features of every word, as a head or as a dependent."""
+    """Return the codes of the features of every word, as a head or as a dependent.
+
+    `words` (words) are rows of `rows`, and `tags`, `heads`, `relations` (words) are those of all
+    sentences one after another; sentence k ends before ends[k]. `heads` count from 0 within the
+    sentence, −1 for the root. `places` (features, 4, 2) are the positions and columns that a
+    feature joins. The result has a row for each word and a column for each feature.
+    """
     result = np.zeros((len(words), len(places)), dtype=np.uint32)
     at = np.zeros(PLACES, dtype=np.int64)
     start = 0
@@ -219,7 +239,16 @@ def find_all(
     threshold: float,
 ) -> tuple[int, IntArray, NDArray[np.float64]]:
     """Return the number of mentions, their (head, first, last, coordination) as positions among
-    all words, and the probabilities of nothing and of each type."""
+    all words, and the probabilities of nothing and of each type.
+
+    The arrays of words are those of `codes_of_words`; `possible` says which tags a head may have.
+    Three linear models are asked: `types` for the class of a head (`many` classes, the first is
+    nothing), `spans` whether a dependent belongs to the mention, `both` whether a coordination is a
+    mention as a whole. Their scores are whole numbers, which `scales` (3) turn into log-odds. Rows
+    before `count` are finished; `chances[count]` is room for the word at hand, and is overwritten
+    unless it is a mention. A word gives at most two of them: hence 2 · words rows. A coordination
+    has the types of its first conjunct: P(type) = P(both) · P(type of the head | it is a mention).
+    """
     found = np.zeros((2 * len(words), 4), dtype=np.int64)
     chances = np.zeros((2 * len(words), many), dtype=np.float64)
     at = np.zeros(PLACES, dtype=np.int64)

@@ -54,7 +54,12 @@ def parse_all(
     labels: int,
     scales: FloatArray,
 ) -> tuple[IntArray, NDArray[np.uint8]]:
-    """Return the head (a position in the sentence, -1 for the root) and label of every word."""
+    """Return the head (a position in the sentence, -1 for the root) and label of every word.
+
+    `words` (words) are rows of `rows`, `tags` (words) their tags; `coarse` and `kinds` map a tag to
+    its coarse tag and to signs, verbs or neither. Sentence k ends before ends[k]. `moves` and
+    `names` score transitions and labels in whole numbers, which `scales` (2) turn into log-odds.
+    """
     heads = np.full(len(words), -1, dtype=np.int64)
     relations = np.zeros(len(words), dtype=np.uint8)
     start = 0
@@ -84,7 +89,12 @@ def load(
     seen: Seen,
 ) -> None:
     """Write the columns of a sentence's words to the rows from 1 on; row 0 stands for nothing,
-    the row after the words for the root, the last one for the state."""
+    the row after the words for the root, the last one for the state.
+
+    `seen` (words of the sentence + 3, columns) belongs to the caller and must be zero: what a word
+    has only in a tree (RELATION, LEFTS, RIGHTS) is left alone. In text that is all in one case,
+    shapes say nothing and are replaced by those without case (FLAT).
+    """
     size = end - start
     count = np.zeros(5, dtype=np.int64)
     for place in range(size):
@@ -128,8 +138,12 @@ def parse(
 ) -> States:
     """Attach every word of a sentence by arc-hybrid transitions; return states, the best first.
 
-    A beam keeps the most probable states. The probability of a state is the product of those of
-    its transitions and of the best labels of its arcs; label number `labels` is that of no arc.
+    A beam keeps the most probable states. The probability of a state is the product of those of its
+    transitions and of the best labels of its arcs; label number `labels` is that of no arc. A
+    sentence takes exactly 2 · size transitions (Kuhlmann, Gómez-Rodríguez and Satta 2011): each
+    word is shifted once and attached once. `seen` and `counts` are of the sentence and are only
+    read. `states` holds the `live` states before a transition, `others` those after it; the two
+    change places. `logs[3 · n + move]` is log P of state n after a move, −∞ if it is not allowed.
     """
     size = len(seen) - 3
     states, others = states_of(seen, size), states_of(seen, size)
@@ -202,7 +216,12 @@ def score_moves(
     scores: NDArray[np.int32],
     logs: FloatArray,
 ) -> None:
-    """Write log P of a state after each transition that it allows."""
+    """Write log P of a state after each transition that it allows.
+
+    The three entries of `logs` from 3 · n on must be −∞ before: those that are not allowed stay so.
+    P is a softmax over the allowed moves. An empty stack allows only a shift, at no cost. `at`,
+    `codes` and `scores` are room for work.
+    """
     seen, depth, ahead = states.seen[n], states.depth[n], states.ahead[n]
     root = len(seen) - 2
     if depth == 0:
@@ -236,7 +255,12 @@ def take(
     codes: Codes,
     scores: NDArray[np.int32],
 ) -> None:
-    """Take a transition: shift a word, or attach one with its best label."""
+    """Take a transition: shift a word, or attach one with its best label.
+
+    State n changes in place. Its log P has that of the move already; here that of the label is
+    added, −log Σ exp(scale · (score − score of the best label)), summed over all labels and no arc.
+    `at`, `codes` and `scores` are room for work.
+    """
     seen, stack, depth, ahead = states.seen[n], states.stack[n], states.depth[n], states.ahead[n]
     if move == SHIFT:
         stack[depth] = ahead
@@ -289,7 +313,12 @@ def describe(
     seen: Seen, stack: IntArray, depth: int, ahead: int, sides: IntArray, counts: IntArray,
     at: IntArray,
 ) -> None:  # fmt: skip
-    """Write the rows of the positions of a state, as parser.POSITIONS lists them."""
+    """Write the rows of the positions of a state, as parser.POSITIONS lists them.
+
+    `at` (PLACES) gets a row of `seen` for each position, 0 where there is none; `sides` (words, 4)
+    has the outer two dependents of each word on both sides, `counts` (words + 3, 2) the signs and
+    verbs before each row. The last row of `seen` is written too: it belongs to the state.
+    """
     root = len(seen) - 2
     first = stack[depth - 1]
     second = stack[depth - 2] if depth > 1 else 0

@@ -30,7 +30,15 @@ def tag_all(
     table: NDArray[np.int8],
     tags: int,
 ) -> NDArray[np.uint8]:
-    """Return the tags of all sentences, from left to right."""
+    """Return the tags of all sentences, from left to right.
+
+    `words` (words) are rows of `rows`; sentence k ends before ends[k]. `places` (features, 3, 2)
+    are the words around and the columns that a feature joins, `steps` (features, 2) how its code
+    moves with the last two tags. `table` has the weights of a code for all tags side by side, its
+    length a power of two and WIDTH more, so that no code reads beyond it. At each word `first` and
+    `second` are the tags of the two words before, `tags` (a number that no tag has) where there is
+    none. Words with a single possible tag (FIXED) are not scored.
+    """
     result = np.empty(len(words), dtype=np.uint8)
     seen = np.zeros((_longest(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
     codes = np.empty(len(places), dtype=np.uint32)

@@ -79,7 +79,15 @@ def parser_pass(
     pace: Pace,
     seed: int,
 ) -> tuple[int, int, int]:
-    """Train on every sentence once; return the numbers of words, wrong heads and wrong labels."""
+    """Train on every sentence once; return the numbers of words, wrong heads and wrong labels.
+
+    The arrays of words are those of parser_kernels.parse_all; `heads` and `labels` (words) are the
+    right ones, `order` the order of sentences, `many` the number of labels. `moves` and `names`
+    change in place. The parser follows its own transitions with probability `pace.explored`, and
+    learns from the states that it reaches so: the right transitions there are those of a dynamic
+    oracle (Goldberg and Nivre 2013), `zero_cost`. The class `many` of `names` stands for a wrong
+    arc.
+    """
     state = np.uint64(seed)
     wrong_heads, wrong_labels = 0, 0
     move_work, label_work = work_for(moves), work_for(names)
@@ -245,7 +253,13 @@ def softmax_gradient(
     scale: float,
 ) -> tuple[int, int]:
     """Write the gradient of the log probability of the right classes to `scores`; return the best
-    class and the best right one. A negative depth allows every class."""
+    class and the best right one. A negative depth allows every class.
+
+    `bases` are the places of the features' weights in `table`, those of the classes side by side.
+    Several classes may be right: with p = softmax(scale · sums), the loss is −log Σ_right p and its
+    gradient by the scaled sums is p_c − [c right] · p_c / Σ_right p. `scale` makes up for the
+    dropped features. Classes that are not allowed have p = 0.
+    """
     scores[:classes] = 0
     for base in bases:
         for each in range(classes):

@@ -72,7 +72,15 @@ class Decisions(NamedTuple):
 
 @kernel()
 def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
-    """Return all decisions that lead to a configuration, in order."""
+    """Return all decisions that lead to a configuration, in order.
+
+    `labels` (mentions) are the key's cells in the order of decisions. The loop's invariant: before
+    step j, `grown` has one configuration, the key's of the mentions before j, and begin[j] = rows
+    is the number of near cells that they met. At step j, codes[rows:rows + found] are those of the
+    cells near mention j, by place from the most recent on; `firsts` is the first mention of each
+    cell, by which the key's cell is found. `codes` grows; everything else has its size from the
+    start.
+    """
     n, rows = len(labels), 0
     grown, cells, used = growing(1, n), no_cells(2 * n + 2), 1
     codes = np.zeros((max(64, 8 * n), CODES), np.uint8)
@@ -189,7 +197,13 @@ def _forward(
     scores: FloatArray,
     rows: IntArray,
 ) -> None:
-    """Fill the output, the hidden units and scores of a decision's cells, those of "new" last."""
+    """Fill the output, the hidden units and scores of a decision's cells, those of "new" last.
+
+    hidden[r] = bias + Σ_k table[value of characteristic k of cell r], scores[r] = Σ_q out_q ·
+    mask_q · f(hidden_rq), f the leaky rectifier. What is of the mention alone is summed once, in
+    `own`, and copied for every cell. `kept` (characteristics) drops the rows of some. The arrays
+    from `out` on belong to `gradient` and are written.
+    """
     table, first = weights[0], decisions.begin[j]
     found, lexeme = decisions.begin[j + 1] - first, decisions.lexemes[j]
     own = weights[1][JOIN].copy()
@@ -253,6 +267,12 @@ def _backward(
     rows: IntArray,
     slopes: Weights,
 ) -> float:
+    # Adds the gradient of a decision's loss, −log P of the key's choice, to `slopes` and returns
+    # the loss. With p the softmax over near cells, "new" and far cells (`others` of each class,
+    # which share a score), the slope of score r is p_r − [r is the key's choice]. It goes through
+    # `hidden` and `out` as `_forward` left them: `back` is the slope of the hidden units of one
+    # cell, `total` its sum over cells, for what is of the mention alone, and `spread` the slope
+    # of the output of joining, which is that of the gate's rows too.
     first, answer, others = decisions.begin[j], decisions.answers[j], decisions.others[j]
     found, lexeme = decisions.begin[j + 1] - first, decisions.lexemes[j]
     far = CLASSES * KIND_GROUPS[decisions.new[j, N_KIND]]

@@ -31,7 +31,15 @@ def learn_pass(
     dropped: float,
     seed: int,
 ) -> int:
-    """Train on every sentence once, in the given order; return the number of wrong tags."""
+    """Train on every sentence once, in the given order; return the number of wrong tags.
+
+    `codes` (words, features) are those of partita.text.tagger_kernels.codes_all, before they move
+    by `steps` with the last two tags; `right` and `fixed` (words) are the right tag and the only
+    possible one, or NO_TAG. `table` and its sums of squared gradients (`squares`: Adagrad) change
+    in place. `first` and `second` are the tags that the tagger itself gave to the two words before,
+    right or not, as when it is used. Each feature of a word is left out with probability `dropped`;
+    the scores of the others are scaled up to make up for it.
+    """
     bases = np.empty(codes.shape[1], dtype=np.int64)
     scores = np.empty(tags, dtype=np.float32)
     mask = np.uint64(len(table) - padding - 1)

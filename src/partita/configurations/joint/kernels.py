@@ -215,7 +215,13 @@ def relate(
     """Fill the places of the cells near mention j in configuration b, and their keys.
 
     Then follow the place and the key of "new", and the places of the far cells that are not long
-    ago. Returns the number of near cells and of those far cells.
+    ago. Returns the number of near cells and of those far cells. `facts` (cells met, FACTS) are
+    those of `describe_cell`, `row` (mentions) the relations of j to earlier ones, `such` those
+    of `such_mentions`. `near` and `keys` (mentions + 2) are written, `counts` is room for
+    work. The first loop goes from the most recent cell on: `totals` counts what came before, which
+    is a cell's rank; near[count - others + 1:count + 1] keeps the far cells at the other end until
+    the number of near ones is known. The second loop adds to the keys what needs all cells: how
+    many are as alike, and which of them is the most recent.
     """
     columns, slots, classes = cells.columns, cells.slots, cells.classes
     homes, row_of_cells = grown.homes[b], grown.cells[b]

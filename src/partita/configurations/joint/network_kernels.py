@@ -219,7 +219,15 @@ def look(
     j: int,
     view: View,
 ) -> int:
-    """Fill the view of mention j on the cells that were met; return the number of patterns."""
+    """Fill the view of mention j on the cells that were met; return the number of patterns.
+
+    cells.met[:count] are the different cells of all configurations at this step, of `used` cells in
+    the table; `row` (mentions) has the relations of j to earlier mentions. Cells with the same
+    codes share a pattern, and so a sum of the table's rows: pattern 0 is "new", and at every slot
+    the patterns before `patterns` have their sums. A new pattern starts from a similar one where
+    that is cheaper: `examples` has a slot for each first member, `recent` those of the last
+    patterns.
+    """
     _start(mentions, network, j, view.sums[NEW_PATTERN])
     fill_bits(cells, used, row)
     classify(mentions, cells, count, j)
@@ -275,7 +283,12 @@ def _most_similar(words: NDArray[np.uint64], slot: int, others: Small) -> int:
 def _sum_rows(
     network: Network, view: View, slot: int, example: int, own: Small, rows: IntArray
 ) -> None:
-    """Sum the table's rows of a pattern: as of an example with similar codes, if there is one."""
+    """Sum the table's rows of a pattern: as of an example with similar codes, if there is one.
+
+    Without an example: `own` (units), the sum of what is of the mention alone, plus the rows of the
+    other codes. With one: its sum, plus the rows of changed codes, minus those they replace, two
+    changes at a time. Sums of whole numbers are exact, so both ways give the same. `rows` is room.
+    """
     starts, codes, sums = network.layout.cell, view.codes, view.sums[view.patterns[slot]]
     if example < 0:
         for q in range(len(sums)):
@@ -394,7 +407,11 @@ def choose(
 ) -> float:
     """Fill the choices of mention j in configuration b; return the logarithm of their sum.
 
-    log P of a choice is its score less that; its probability is its share by the sum of shares.
+    log P of a choice is its score less that; its probability is its share by the sum of shares. A
+    score depends on the pattern of a cell and on its key alone: `known` keeps it for all
+    configurations of this step, as a list of entries for each pattern. `scale` is the temperature,
+    exp(a + b · log(number of choices)). `top` is the highest score, by which `_shares` guards
+    e^score against overflow; far cells are in it by class, as all of a class have one score.
     """
     count, slots, row_of_cells = grown.counts[b], cells.slots, grown.cells[b]
     scores, near, keys, patterns = choice.scores, choice.near, choice.keys, view.patterns
@@ -583,7 +600,11 @@ def explored(
     Returns the draws with the entropies of their decisions in nats, then the rows of the beam,
     their log P from the highest down and the highest log P dropped. Adds to sums[later, earlier]
     the probability, at the decision, that the two share a cell, and its square to squares: that
-    varies less than whether they do. Empty sums are left alone.
+    varies less than whether they do. Empty sums are left alone. Before step j every configuration
+    of `grown` has the mentions before j: the draws are its rows 0:draws, the beam its rows old:old
+    + kept, with log P in `logs`; rows from `new` on take the next beam, and the two change places.
+    log P can only fall from step to step, so that `dropped` bounds every configuration that the
+    beam lost.
     """
     draws, n, units = len(uniforms), uniforms.shape[1], network.table.shape[1]
     grown, entropies, logs = growing(draws + 2 * width, n), np.zeros(draws), np.zeros(width)
