@@ -48,7 +48,16 @@ def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
 def expand(sets, words, width, after_width, after_words, yes, no, facts, room):  # type: ignore[no-untyped-def]
     """Return all decisions about a template from all states, and the distinct states after them.
 
-    See merging_packed for the packing; `joined` is the bit of the tail, −1 for a new cell.
+    State s is sets[s], the bits of its live tails (bit d: the template d + 1 before this one), and
+    words[s], what the cell of each tail still allows: fields of `width` bits, 62 // width to a
+    word, in the order of the tails. Bit 0 of a field is this template, bit e the e-th after it.
+    `yes` and `no` are log p and log(1 − p) by the bit of a tail, `facts` are those of
+    `states._facts`, `room` is at least the number of decisions. The most recent tail is asked
+    first; `spent` is log P that all cells before said no.
+
+    Decisions first[s]:first[s + 1] are those of state s: the number of the state after it, the bit
+    of the tail joined (−1 for a new cell) and the log-weight. `table` is a hash table with open
+    addressing that is at most half full; it numbers the states by their first appearance.
     """
     first = np.zeros(len(sets) + 1, dtype=np.int64)
     target, joined = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int8)
@@ -164,7 +173,13 @@ def _slot(key, table):  # type: ignore[no-untyped-def]
 def before(first, target, joined, chance, tails, start, after_tails, after_start, after, own):  # type: ignore[no-untyped-def]
     """Return the pair marginals of every tail before a template, from those after it.
 
-    `joined` is a tail's bit. With `own` a first column is added, for the template itself.
+    Row start[s] + k is of the k-th tail of state s, with a column for each later template: the
+    probability, given s, that it comes into the cell of this tail. `after` is the same for the
+    states after the template, whose tails and rows are `after_tails` and `after_start`. Decision e
+    of first[s]:first[s + 1] has the probability chance[e] given s and joins the tail with the bit
+    joined[e]. After it every tail is one bit further back, and the template itself, bit 0, is the
+    tail of the cell that it joined; a tail that can get no more members has no row. With `own` a
+    first column is added, for the template itself.
     """
     known = np.zeros((start[-1], after.shape[1] + own))
     for s in range(len(tails)):

@@ -15,7 +15,14 @@ DONE, PAUSED, FULL = 0, 1, 2
 
 @kernel(native=True)
 def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -> int:
-    """Find distinct cells with r < below, as rows of 0 and 1, grown from every template."""
+    """Find distinct cells with r < below, as rows of 0 and 1, grown from every template.
+
+    `theta` (n, n) are log-odds, 0 on the diagonal and very low, but finite, for incompatible pairs;
+    `a` (n) are the prices of templates. Rows of `found` (n, n), the caller's, are written; their
+    number is returned. `inside` is the cell at hand, r its reduced cost and x[u] = Σ_{i inside}
+    θ_iu, so that adding u lowers r by x[u] − a[u]. The best single change is made until none lowers
+    r; the seed stays.
+    """
     n = len(a)
     count = 0
     for seed in range(n):
@@ -52,7 +59,9 @@ def project(
 ) -> bool:
     """Move a until rows·a ≥ weights, a ≥ 0 and Σa ≤ total, all within the tolerance.
 
-    Projections on one half-space after another, a little too far (1.5) to arrive inside.
+    Projections on one half-space after another, a little too far (1.5) to arrive inside: the
+    relaxation method of Agmon, and of Motzkin and Schoenberg (1954). `rows` (cells, n) are of 0 and
+    1; `a` (n) is changed in place. False after 300 rounds: there may be no such a.
     """
     n = len(a)
     for _ in range(300):
@@ -107,10 +116,15 @@ def cheap_cells(
 ) -> int:
     """List all cells with r < below, depth first; can be paused and goes on from its arrays.
 
-    With x_w = Σ_{i∈C} θ_iw, what templates from u on can still take off r(C) is at most
-    Σ_w max(0, x_w), because a cell of them alone has r ≥ 0, and at most
-    Σ_w max(0, x_w − a_w + half[u, w]), where half[u, w] = ½ Σ_{v ≥ u} max(0, θ_wv).
-    `place` holds the depth, the number of cells found and the nodes of this call.
+    With x_w = Σ_{i∈C} θ_iw, what templates from u on can still take off r(C) is at most Σ_w max(0,
+    x_w), because a cell of them alone has r ≥ 0, and at most Σ_w max(0, x_w − a_w + half[u, w]),
+    where half[u, w] = ½ Σ_{v ≥ u} max(0, θ_wv). `place` holds the depth, the number of cells found
+    and the nodes of this call.
+
+    At each depth d up to place[0], stack[d] is the mask of a cell of d templates, r[d] its reduced
+    cost, x[d, w] its x_w for the templates w after its last one, and following[d] the next template
+    to add. The first place[1] rows of `masks` and `costs` are the cells found. All of these belong
+    to the caller, who makes more room when they are FULL.
     """
     n = len(a)
     depth, count = place[0], place[1]
