@@ -17,7 +17,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 import partita
-from partita.files.writing import write_table
+from partita.tables.writing import write_table
 
 PAIRS = 1_000_000
 

@@ -366,7 +366,10 @@ def test_statements_of_expressions_with_line_breaks_commas_and_formulas():
         **{"name": 'Ann,\nof "Lee"', "descriptions": ["=1+1"]},
         "slots": {"ROLE": [{"value": ["mayor", "of\nLeeds"], "probability": 0.25}]},
     }
-    lines = list(statements([{"message": "m", "entities": [entity]}], "d"))
+    messages = [{"message": "m", "entities": [entity]}]
+    plain = list(csv.DictReader(statements(messages, "d")))
+    assert plain[1]["value"] == "=1+1"
+    lines = list(statements(messages, "d", excel_safe=True))
     rows = list(csv.DictReader(lines))
     assert len(lines) == 4
     assert [(row["prop"], row["value"]) for row in rows] == [

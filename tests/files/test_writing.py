@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from partita.errors import InputError
-from partita.files.writing import replacing, write_table
+from partita.files.writing import replacing
+from partita.tables.writing import write_table
 
 
 def listing(folder: Path) -> dict[str, str]:

@@ -21,7 +21,6 @@ from partita.cli import app
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
 from partita.core import Budget
-from partita.files.writing import write_table
 from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, MergeRule, cluster_sets, pair_probabilities
 from partita.linkage.cluster_tables import summary, totals
@@ -29,6 +28,7 @@ from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Sets, conditioned
+from partita.tables.writing import write_table
 
 PARAMETERS = ForestParameters()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from dataclasses import replace
 
@@ -15,7 +14,8 @@ from oracles.answers import TABLE_1, brute
 from partita.core import Distribution
 from partita.linkage import clusters
 from partita.linkage.cluster_tables import Merges, chosen_threshold
-from partita.linkage.clusters import cluster_rows, write_rows
+from partita.linkage.clusters import cluster_rows
+from partita.tables.writing import csv_text
 
 
 def together(distribution: Distribution, members: set[str]) -> float:
@@ -106,9 +106,8 @@ def test_bounds_of_intervals_are_taken_from_below():
 
 
 def test_written_as_csv():
-    stream = io.StringIO()
-    write_rows(stream, [clusters.HEADER, ("a,b", "c", 0.5)])
-    assert stream.getvalue() == 'id,cluster,probability\n"a,b",c,0.5\n'
+    written = csv_text([clusters.HEADER, ("a,b", "c", 0.5)])
+    assert written == 'id,cluster,probability\n"a,b",c,0.5\n'
 
 
 def test_the_threshold_is_the_lowest_that_reaches_the_target() -> None:

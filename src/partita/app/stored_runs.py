@@ -117,8 +117,13 @@ def _messages(inputs: Sequence[Input]) -> Iterator[RawMessage | PartitaError]:
 MADE_TABLES = {"results": "jsonl", "keyed": "jsonl", "graph": "graphml", "statements": "csv"}
 
 
-def export(store: Store, run: str, table: str, form: str, out: Path) -> int:
-    """Write a table, the results or the keys of a run; return the number of rows or lines."""
+def export(
+    store: Store, run: str, table: str, form: str, out: Path, excel_safe: bool = False
+) -> int:
+    """Write a table, the results or the keys of a run; return the number of rows or lines.
+
+    With `excel_safe`, texts of CSV that a spreadsheet would run get a quote before them.
+    """
     if form not in (*FORMS, *MADE_TABLES.values()):
         raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)}, graphml)")
     if form != MADE_TABLES.get(table, form):
@@ -135,9 +140,10 @@ def export(store: Store, run: str, table: str, form: str, out: Path) -> int:
             return _write(out, map(key_line, keyed_sets(connection, run).values()))
         if table in ("graph", "statements"):
             messages = _stored_messages(connection, run)
-            lines = graphml(messages) if table == "graph" else statements(messages, run)
+            graph = table == "graph"
+            lines = graphml(messages) if graph else statements(messages, run, excel_safe)
             return _write(out, lines)
-        return export_table(connection, run, table, form, out)
+        return export_table(connection, run, table, form, out, excel_safe)
 
 
 def _stored_messages(connection: Connection, run: str) -> Iterator[dict[str, Any]]:

@@ -230,9 +230,9 @@ class Workspace:
         ]
         return fuse_contents([*contents, *sources], options) | {"runs": files}
 
-    def export(self, run: str, table: str, form: str, out: Path) -> int:
+    def export(self, run: str, table: str, form: str, out: Path, excel_safe: bool = False) -> int:
         """Write a table of a run, its results or its keys to a file; return the number of rows."""
-        return stored_runs.export(self.store, run, table, form, out)
+        return stored_runs.export(self.store, run, table, form, out, excel_safe)
 
 
 def _run(row: Mapping[str, Any]) -> Object:

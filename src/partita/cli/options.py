@@ -156,6 +156,13 @@ Clusters = Annotated[
         "that of all members belonging together (for large sets, a lower bound).",
     ),
 ]
+ExcelSafe = Annotated[
+    bool,
+    typer.Option(
+        "--excel-safe",
+        help="In CSV, put a ' before text that a spreadsheet would run as a formula.",
+    ),
+]
 Cautious = Annotated[
     float | None,
     typer.Option(

@@ -102,22 +102,23 @@ class ReplacedFile(Sink):
 class ClustersFile(ReplacedFile):
     """A CSV file of clusters."""
 
-    def __init__(self, path: Path, named: bool) -> None:
+    def __init__(self, path: Path, named: bool, excel_safe: bool = False) -> None:
         super().__init__(path, CLUSTERS)
-        self.named = named
+        self.named, self.excel_safe = named, excel_safe
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        from partita.linkage.clusters import HEADER, write_rows
+        from partita.linkage.clusters import HEADER
+        from partita.tables.writing import csv_text
 
         with super().opened():
-            write_rows(self.stream, [(*HEADER, "set") if self.named else HEADER])
+            self.stream.write(csv_text([(*HEADER, "set") if self.named else HEADER]))
             yield
 
     def write(self, outcome: Outcome) -> None:
-        from partita.linkage.clusters import write_rows
+        from partita.tables.writing import csv_text
 
-        write_rows(self.stream, outcome.clusters)
+        self.stream.write(csv_text(outcome.clusters, self.excel_safe))
 
 
 class ExportedFile(ReplacedFile):

@@ -164,6 +164,7 @@ def cluster(
     previous: PreviousIn = None,
     previous_scores: PreviousScores = None,
     changes: ChangesOut = None,
+    excel_safe: options.ExcelSafe = False,
     target_precision: TargetPrecision = None,
     link_above: LinkAbove = 1e-4,
     labels: LabelsIn = None,
@@ -214,7 +215,7 @@ def cluster(
             progress=console.progress,
             note=lambda text: _note(console, text),
         )
-        _write(clusters, files)
+        _write(clusters, files, excel_safe)
         _show(console, clusters, files, json, explain, chart)
 
 
@@ -231,6 +232,7 @@ def link(
     review: Review = None,
     previous: PreviousIn = None,
     changes: ChangesOut = None,
+    excel_safe: options.ExcelSafe = False,
     target_precision: TargetPrecision = None,
     link_above: LinkAbove = 0.01,
     labels: LabelsIn = None,
@@ -280,7 +282,7 @@ def link(
             progress=console.progress,
             note=lambda text: _note(console, text),
         )
-        _write(clusters, files)
+        _write(clusters, files, excel_safe)
         if settings_out is not None:
             _write_settings(settings_out, clusters.settings)
         _show(console, clusters, files, json, explain, chart)
@@ -322,7 +324,8 @@ def _check_outputs(
     settings_out: Path | None = None,
 ) -> None:
     from partita.errors import InputError
-    from partita.files.writing import check_suffix, refuse_inputs
+    from partita.files.writing import refuse_inputs
+    from partita.tables.writing import check_suffix
 
     seen: dict[Path, str] = {}
     for name, path in {**files, "settings": settings_out}.items():
@@ -335,12 +338,12 @@ def _check_outputs(
             raise InputError(f"is named for {other} and for {name}", file=str(path))
 
 
-def _write(clusters: Clusters, files: dict[str, Path | None]) -> None:
-    from partita.files.writing import write_table
+def _write(clusters: Clusters, files: dict[str, Path | None], excel_safe: bool) -> None:
+    from partita.tables.writing import write_table
 
     for name, path in files.items():
         if path is not None:
-            write_table(path, clusters.columns(name))
+            write_table(path, clusters.columns(name), excel_safe=excel_safe)
 
 
 def _show(

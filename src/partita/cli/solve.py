@@ -49,6 +49,7 @@ def solve(
     templates: options.Templates = None,
     form: options.Form = None,
     clusters: options.Clusters = None,
+    excel_safe: options.ExcelSafe = False,
     cautious: options.Cautious = None,
     json: options.Json = False,
     out: options.Out = None,
@@ -85,7 +86,7 @@ def solve(
         _note_parameters(console, model, parameters)
         budget = _budget(seconds, memory, work)
         solver = _solver(model, parameters, top, threshold, budget, seed, method, prove)
-        sets = read_sets(pairs, form, templates, missing, soft, assume or ())
+        sets = read_sets(pairs, form, templates, missing, soft, assume or (), console.note)
         _note_unlisted(console, sets)
         forms = Forms(
             json=json or out is not None,
@@ -98,7 +99,7 @@ def solve(
         output = Output(
             console,
             "set",
-            _sinks(out, clusters, sets),
+            _sinks(out, clusters, sets, excel_safe),
             print_lines=out is None,
             separated=forms.view == "text",
             total=len(sets),
@@ -126,9 +127,11 @@ def _same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
 
 
-def _sinks(out: Path | None, clusters: Path | None, sets: Sets) -> list[Sink]:
-    results = [] if out is None else [ReplacedFile(out, SOLVED)]
-    return [*results, *([] if clusters is None else [ClustersFile(clusters, sets.named)])]
+def _sinks(out: Path | None, clusters: Path | None, sets: Sets, excel_safe: bool) -> list[Sink]:
+    sinks: list[Sink] = [] if out is None else [ReplacedFile(out, SOLVED)]
+    if clusters is not None:
+        sinks.append(ClustersFile(clusters, sets.named, excel_safe))
+    return sinks
 
 
 def _summary(output: Output) -> str:

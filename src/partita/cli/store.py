@@ -97,6 +97,7 @@ def export(
     out: ExportOut,
     table: Table = "entities",
     to: To = "csv",
+    excel_safe: options.ExcelSafe = False,
     store: options.Store = None,
 ) -> None:
     """Export a table of a run as CSV, JSONL or Parquet.
@@ -114,7 +115,7 @@ def export(
 
         refuse_inputs(out, [store or default_store()])
         with closing(open_workspace(store, create=False)) as workspace:
-            count = workspace.export(run, table, to, out)
+            count = workspace.export(run, table, to, out, excel_safe)
         console.note(f"{out}: {count:,} {_rows(count)}")
 
 

@@ -1,18 +1,13 @@
-"""Write files and tables atomically: a file is complete or unchanged."""
+"""Write files atomically: a file is complete or unchanged."""
 
 from __future__ import annotations
 
-import csv
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import StringIO
-from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TextIO, cast
+from typing import IO, BinaryIO, TextIO, cast
 
-from partita.core.tabular import optional
 from partita.errors import InputError
 
 BUFFER = 1 << 20  # bytes
@@ -200,57 +195,3 @@ def write_errors(path: str | Path) -> Iterator[None]:
 
 def _write_error(path: str | Path, error: OSError) -> InputError:
     return InputError(f"cannot be written: {error.strerror or error}", file=str(path))
-
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets take such text as a formula
-
-
-def without_formula(text: str) -> str:
-    """Return text for a cell of CSV that no spreadsheet runs."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
-
-
-TABLE_FORMATS = (".csv", ".jsonl", ".parquet")
-ROWS = 10_000  # written together
-SEPARATOR = "|"  # of the ids in one value of a CSV
-
-
-def check_suffix(path: Path) -> None:
-    """Raise an error if the name does not say the format."""
-    if path.suffix.lower() not in TABLE_FORMATS:
-        raise InputError(
-            f"has no known suffix (expected {', '.join(TABLE_FORMATS)})", file=str(path)
-        )
-
-
-def write_table(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write columns to a file whose suffix says the format."""
-    check_suffix(path)
-    if path.suffix.lower() == ".parquet":
-        table = optional("pyarrow", "a Parquet file").table(dict(columns))
-        from pyarrow.parquet import write_table as write_parquet
-
-        with replacing_bytes(path) as stream, write_errors(path):
-            write_parquet(table, stream)
-        return
-    rows = zip(*columns.values(), strict=True)
-    with replacing(path) as text:
-        if path.suffix.lower() == ".csv":
-            listed = [isinstance(column[0], list) for column in columns.values() if column]
-            values = ([_flat(v) for v in row] for row in rows) if any(listed) else rows
-            _write_csv(text, chain([tuple(columns)], values))
-            return
-        for row in rows:
-            text.write(json.dumps(dict(zip(columns, row, strict=True))) + "\n")
-
-
-def _write_csv(text: TextIO, rows: Iterator[Sequence[Any]]) -> None:
-    """Write rows, many at a time."""
-    while together := list(islice(rows, ROWS)):
-        buffer = StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows(together)
-        text.write(buffer.getvalue())
-
-
-def _flat(value: Any) -> Any:
-    return SEPARATOR.join(map(str, value)) if isinstance(value, list) else value

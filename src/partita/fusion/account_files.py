@@ -22,7 +22,7 @@ from partita.fusion.claim_files import (
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
 from partita.tables import Table
-from partita.tables.columns import clean_ids
+from partita.tables.columns import ids_of
 from partita.templates.entity_types import HierarchyType
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
@@ -50,7 +50,7 @@ def judgement_accounts(source: Any) -> Accounts:
 
 def _judged_pairs(table: Table) -> dict[int, Pair]:
     """Return both sides of the pair on each line."""
-    left, right = (clean_ids(table.column(table.find(side) or "")) for side in ("left", "right"))
+    left, right = (ids_of(table, table.find(side) or "") for side in ("left", "right"))
     return dict(zip(table.lines, zip(left, right, strict=True), strict=True))
 
 

@@ -13,7 +13,7 @@ from partita.errors import InputError
 from partita.files.strict import Place, first_too_long, shortened
 from partita.fusion.claims import Claims
 from partita.tables import Table, named, read_table
-from partita.tables.columns import clean_ids, is_blank
+from partita.tables.columns import ids_of
 from partita.templates.words import symbol
 
 SKIPPED_COLUMN = "-"
@@ -248,13 +248,9 @@ def _sources(table: Table, roles: ClaimColumns) -> list[str]:
 
 def _texts(table: Table, column: str, what: str) -> list[str]:
     """Return the names in a column; an empty one is an error."""
-    values = table.column(column)
-    texts = clean_ids(values)
+    texts = ids_of(table, column, what)
     if "" in texts:
-        row = texts.index("")
-        blank = is_blank(values[row])
-        problem = f"has no {what}" if blank else f"{what} is {shortened(str(values[row]))}"
-        raise table.error(row, problem if blank else f"{problem} (expected a text or a number)")
+        raise table.error(texts.index(""), f"has no {what}")
     if found := first_too_long(texts, what):
         raise table.error(*found)
     return texts

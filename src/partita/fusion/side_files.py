@@ -12,6 +12,7 @@ from partita.files.text import STANDARD_INPUT, opened
 from partita.fusion.claim_files import claim_columns, claim_table, read_claims
 from partita.fusion.hierarchy import Nesting, find_cycle
 from partita.tables import Table, named, read_table, table_blocks
+from partita.tables.columns import ids_of
 from partita.templates.words import symbol
 
 Truths = dict[tuple[str, str], str]
@@ -122,8 +123,7 @@ def _side_table(source: Any, what: str, columns: Sequence[str]) -> Table:
 def _texts(table: Table) -> Iterator[dict[str, str]]:
     """Yield rows as texts by column name in lower case."""
     names = [name.lower() for name in table.columns]
-    for row in zip(*table.values, strict=True):
-        texts = ("" if cell is None else str(cell).strip() for cell in row)
+    for texts in zip(*(ids_of(table, name) for name in table.columns), strict=True):
         yield dict(zip(names, texts, strict=True))
 
 

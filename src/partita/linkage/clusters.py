@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from partita.linkage.grouping import TemplateList
 from partita.results.result_lines import in_text_order
 from partita.results.template_json import INTEGERS, template_of
 from partita.tables import Note, Table, named, noted, read_table
-from partita.tables.columns import IntegerIds, clean_ids
+from partita.tables.columns import IntegerIds, ids_of
 
 HEADER = ("id", "cluster", "probability")
 TABLE_LIMIT = 14  # templates; the table has 2^14 groups
@@ -45,10 +44,6 @@ def cluster_rows(
         name, probability = prefix + ids[members[0]], together(members)
         rows.update({n: (ids[n], name, probability) for n in members})
     return [rows[n] for n in range(len(ids))]
-
-
-def write_rows(stream: TextIO, rows: Iterable[Sequence[object]]) -> None:
-    csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 def _most_probable(distribution: Distribution) -> list[Cluster]:
@@ -140,10 +135,10 @@ def read_clusters(source: Any) -> list[Clustered]:
     """Read a table of clusters; without a message column, all rows are one message."""
     table = read_table(source, name=named(source, "clusters"))
     columns = [_column(table, IDS), _column(table, CLUSTERS)]
-    messages = clean_ids(table.column(MESSAGE)) if MESSAGE in table.columns else [""] * len(table)
+    messages = ids_of(table, MESSAGE) if MESSAGE in table.columns else [""] * len(table)
     clusters_by_message: dict[str, dict[str, str]] = {}
     for row, (message, template, cluster) in enumerate(
-        zip(messages, *(clean_ids(table.column(name)) for name in columns), strict=True)
+        zip(messages, *(ids_of(table, name) for name in columns), strict=True)
     ):
         if not template or not cluster:
             raise table.error(row, "a row needs an id and a cluster")
@@ -168,8 +163,9 @@ def read_templates(source: Any, note: Note = lambda text: None) -> TemplateList:
     """Read the templates of a table; a CSV has one column per field."""
     table = noted(read_table(source, name=named(source, "templates")), note)
     templates: dict[str, Template] = {}
+    ids = ids_of(table, "id") if "id" in table.columns else [""] * len(table)
     for row, fields in enumerate(table.dicts()):
-        template = template_of(_typed(fields), table.place(row))
+        template = template_of(_typed({**fields, "id": ids[row]}), table.place(row))
         if template.id in templates:
             raise table.error(row, f"lists template {template.id} again")
         templates[template.id] = template
@@ -184,8 +180,6 @@ def _typed(fields: dict[str, Any]) -> dict[str, Any]:
     for name in (*INTEGERS, "number"):
         if isinstance(value := typed.get(name), str) and value.strip().isdecimal():
             typed[name] = int(value)
-    if isinstance(typed.get("id"), str):
-        typed["id"] = typed["id"].strip()
     return typed
 
 
@@ -206,7 +200,7 @@ def read_records(
     if ids is not None and table.typed:
         ids.note(table.column(name))
     seen: dict[str, int] = {}
-    for row, text in enumerate(clean_ids(table.column(name))):
+    for row, text in enumerate(ids_of(table, name)):
         if not text:
             raise table.error(row, f"has no {name} (expected a text or an integer)")
         if text in seen:

@@ -16,7 +16,7 @@ from partita.linkage.clusters import CLUSTERS, IDS
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Sets
 from partita.tables import Table, named, read_table
-from partita.tables.columns import clean_ids, decimal_values
+from partita.tables.columns import decimal_values, ids_of
 
 FIGURES = ("membership", "exact")
 
@@ -70,7 +70,7 @@ def read_previous(previous: Any) -> Previous:
         found = ", ".join(map(str, table.columns)) or "nothing"
         raise table.error(None, f"has no columns record and cluster; found {found}")
     cluster: dict[str, str] = {}
-    records, homes = (clean_ids(table.column(name)) for name in names)
+    records, homes = (ids_of(table, name) for name in names)
     for row, (record, home) in enumerate(zip(records, homes, strict=True)):
         if not record or not home:
             raise table.error(row, "needs a record and a cluster")

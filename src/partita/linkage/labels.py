@@ -17,7 +17,7 @@ from partita.linkage.clusters import CLUSTERS, IDS
 from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK
 from partita.linkage.sets import Assumed, Sets
 from partita.tables import Note, Table, named, noted, read_table
-from partita.tables.columns import clean_ids
+from partita.tables.columns import ids_of
 
 ENDS = (PLAIN[:2], SPLINK[:2], *(names[:2] for names in OTHERS))
 SAME = ("same", "label", "match", "is_match", "clerical_match_score")
@@ -57,7 +57,7 @@ def read_labels(labels: Any, note: Note = lambda text: None) -> Labels:
     tuples = [(*PLAIN[:2], SAME[0])]
     table = noted(read_table(labels, name=named(labels, "labels"), tuples=tuples), note)
     columns = _columns(table)
-    left, right = (clean_ids(table.column(name)) for name in columns[:2])
+    left, right = (ids_of(table, name) for name in columns[:2])
     if len(columns) == 2:
         pairs = _cluster_pairs(table, left, right)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,12 +26,14 @@ from partita.linkage.pair_table import (
     Problem,
     naming,
 )
-from partita.tables import Table, table_blocks
+from partita.tables import Note, Table, noted, table_blocks
 from partita.tables.columns import (
     UNKNOWN,
     Codes,
     IntegerIds,
     decimal_values,
+    id_problem,
+    id_text,
     id_texts,
     is_blank,
     is_compiled,
@@ -48,7 +50,7 @@ def read_pairs(
     form: str | None = None,
     chosen: Chosen = USUAL,
     ids: IntegerIds | None = None,
-    note: Callable[[str], None] = lambda text: None,
+    note: Note = lambda text: None,
 ) -> PairTable:
     """Read pairs from anything that holds a table, triples, or a mapping from two ids to a score.
 
@@ -70,19 +72,18 @@ def gather(
     blocks: Iterable[Table],
     chosen: Chosen = USUAL,
     ids: IntegerIds | None = None,
-    note: Callable[[str], None] = lambda text: None,
+    note: Note = lambda text: None,
 ) -> PairTable:
     """Collect all rows into one table; an invalid row affects only its sets."""
     builder: _TableBuilder | None = None
     for rows in blocks:
-        for text in rows.notes:
-            note(text)
         if builder is None:
             builder = _TableBuilder(rows, _first_naming(rows, chosen), chosen, ids)
         builder.add(rows)
     if builder is None or not builder.rows:
         name = None if builder is None else builder.first.name
         raise InputError("has no rows; expected at least one pair", file=name)
+    noted(builder.first, note)
     return builder.table()
 
 
@@ -156,12 +157,17 @@ class _TableBuilder:
             row = (int(left[n]), int(right[n]), float(probability[n]), int(sets[n]))
             if n not in problems:
                 blank = all(is_blank(values[n]) for values in rows.values)
-                problems[n] = "" if blank else self._problem_text(row, given[n])
+                ends = [_column(rows, end)[n] for end in (self.naming.left, self.naming.right)]
+                problems[n] = "" if blank else self._problem_text(row, ends, given[n])
         return problems
 
-    def _problem_text(self, row: tuple[int, int, float, int], given: Any) -> str:
+    def _problem_text(
+        self, row: tuple[int, int, float, int], ends: Sequence[Any], given: Any
+    ) -> str:
         left, right, probability, set_number = row
         names = self.names.names
+        if not_ids := [value for value in ends if not is_blank(value) and not id_text(value)]:
+            return id_problem(not_ids[0], "an id")
         if left < 0 or right < 0:
             partner = names[max(left, right)] if max(left, right) >= 0 else "nothing"
             return f"pairs {partner} with nothing; expected two ids"

@@ -13,7 +13,7 @@ from partita.core import Id
 from partita.errors import InputError
 from partita.linkage.record_columns import IDS, Column, guess_columns, is_label, prepared, text_of
 from partita.tables import Note, Table, noted, read_table
-from partita.tables.columns import id_text
+from partita.tables.columns import ids_of
 
 SEPARATOR = "-__-"  # Splink's separator of source and id
 ID_HEADER = re.compile(  # of a first column that may hold ids
@@ -163,8 +163,9 @@ def _check_names(
 
 def _check_ids(values: Sequence[str | None], table: Table, name: str) -> None:
     first: dict[str, int] = {}
-    for row, (value, given) in enumerate(zip(values, table.column(name), strict=True)):
-        if value is None or not id_text(given):
+    ids_of(table, name)
+    for row, value in enumerate(values):
+        if value is None:
             raise table.error(row, f"has no {name} (expected a unique id)")
         if first.setdefault(value, row) != row:
             same = f"as in {table.unit} {table.lines[first[value]]} (expected a unique id)"

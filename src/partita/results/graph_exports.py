@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from io import StringIO
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from partita.files.writing import without_formula
+from partita.tables.writing import csv_text
 
 Message = Mapping[str, Any]
 
@@ -83,7 +81,9 @@ def _text(value: str) -> str:
     return escape(shown)
 
 
-def statements(messages: Iterable[Message], dataset: str) -> Iterator[str]:
+def statements(
+    messages: Iterable[Message], dataset: str, excel_safe: bool = False
+) -> Iterator[str]:
     """Yield statements of FollowTheMoney as CSV: entity, property, value, dataset, probability.
 
     Names become `name`, other expressions `weakAlias`, slots `notes` such as "LOCATION: KINSTON".
@@ -94,7 +94,7 @@ def statements(messages: Iterable[Message], dataset: str) -> Iterator[str]:
             key = f"{dataset}/{message['message']}/{entity['id']}"
             schema = SCHEMATA.get(entity["sort"].lower(), OTHER_SCHEMA)
             for prop, kind, value, probability in _properties(entity):
-                yield _statement(key, schema, (prop, kind, value), dataset, probability)
+                yield _statement(key, schema, (prop, kind, value), dataset, probability, excel_safe)
 
 
 def _properties(entity: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float]]:
@@ -113,14 +113,17 @@ def _properties(entity: Mapping[str, Any]) -> Iterator[tuple[str, str, str, floa
 
 
 def _statement(
-    entity: str, schema: str, claim: tuple[str, str, str], dataset: str, probability: float
+    entity: str,
+    schema: str,
+    claim: tuple[str, str, str],
+    dataset: str,
+    probability: float,
+    excel_safe: bool,
 ) -> str:
     prop, kind, text = claim
-    value = without_formula(" ".join(text.split()))
+    value = " ".join(text.split())
     key = hashlib.sha1(
         f"{dataset}.{entity}.{prop}.{value}".encode(), usedforsecurity=False
     ).hexdigest()
     row = (entity, entity, prop, kind, schema, value, dataset, "partita", "", "", "f", "", "", key)
-    stream = StringIO()
-    csv.writer(stream, lineterminator="\n").writerow((*row, probability))
-    return stream.getvalue().rstrip("\n")
+    return csv_text([(*row, probability)], excel_safe).rstrip("\n")

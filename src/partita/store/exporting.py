@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import JSON, Boolean, Double, Integer, select
 
 from partita.errors import InputError, Unavailable
-from partita.files.writing import (
-    replacing,
-    replacing_bytes,
-    without_formula,
-    write_errors,
-)
+from partita.files.writing import replacing, replacing_bytes, write_errors
 from partita.store import tables
+from partita.tables.writing import csv_text
 
 if TYPE_CHECKING:
     from sqlalchemy import Column, Connection, Select, Table
@@ -34,17 +28,18 @@ def table_named(name: str) -> Table:
     return tables.metadata.tables[name]
 
 
-def export_table(connection: Connection, run: str, name: str, form: str, out: Path) -> int:
+def export_table(
+    connection: Connection, run: str, name: str, form: str, out: Path, excel_safe: bool = False
+) -> int:
     """Write a table to a file and return the number of rows."""
     table = table_named(name)
     if form == "parquet":
         return _parquet(table, _chunks(connection, run, table), out)
-    write = {"csv": _csv, "jsonl": _jsonl}[form]
     count = 0
     with replacing(out) as stream:
         stream.write(_header(table) if form == "csv" else "")
         for rows in _chunks(connection, run, table):
-            stream.write(write(rows))
+            stream.write(_csv(rows, excel_safe) if form == "csv" else _jsonl(rows))
             count += len(rows)
     return count
 
@@ -70,18 +65,11 @@ def _header(table: Table) -> str:
     return ",".join(column.name for column in table.columns) + "\n"
 
 
-def _csv(rows: Sequence[Any]) -> str:
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerows([_cell(row[name]) for name in row] for row in rows)
-    return stream.getvalue()
-
-
-def _cell(value: object) -> object:
-    """Return lists, objects and booleans as JSON, and text so that no spreadsheet runs it."""
-    if isinstance(value, str):
-        return without_formula(value)
-    return _json(value) if isinstance(value, bool | list | dict) else value
+def _csv(rows: Sequence[Any], excel_safe: bool) -> str:
+    """Return rows as CSV, with lists, objects and booleans as JSON."""
+    nested = (bool, list, dict)
+    cells = ([_json(v) if isinstance(v, nested) else v for v in row.values()] for row in rows)
+    return csv_text(cells, excel_safe)
 
 
 def _jsonl(rows: Sequence[Any]) -> str:

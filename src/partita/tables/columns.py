@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from partita.core import FloatArray, Id, IntArray
-from partita.files.strict import LONGEST_ID
+from partita.files.strict import LONGEST_ID, shortened
 from partita.tables.rows import Fields
+from partita.tables.table import Table
 
 UNKNOWN = -1
 
@@ -94,9 +95,22 @@ def id_texts(column: Sequence[Any]) -> Sequence[str]:
     return [id_text(value) for value in column]
 
 
-def clean_ids(column: Sequence[Any]) -> list[str]:
-    """Return ids as texts without outer blanks, "" for what cannot be one."""
-    return [text.strip() for text in id_texts(column)]
+def ids_of(table: Table, column: str, what: str = "") -> list[str]:
+    """Return the ids of a column as texts without outer blanks, "" for those that are missing.
+
+    Lists, objects and booleans are an error.
+    """
+    values = table.column(column)
+    texts = [text.strip() for text in id_texts(values)]
+    for row in [row for row, text in enumerate(texts) if not text] if table.typed else ():
+        if not is_blank(values[row]):
+            raise table.error(row, id_problem(values[row], what or column))
+    return texts
+
+
+def id_problem(value: Any, what: str) -> str:
+    """Say why a value cannot be an id."""
+    return f"{what} is {shortened(str(value))} (expected a text or a number)"
 
 
 def id_text(value: Any) -> str:

@@ -16,6 +16,7 @@ from partita.tables.rows import CHUNK
 from partita.tables.table import Table
 
 INDEX = "__index_level_"  # pandas' name of an unnamed index
+LAZY = ("as_pandas_dataframe", "collect")  # of Splink and of lazy frames
 PLAIN = {str, int, bool, type(None), list, dict}
 MISSING = ("NAType", "NaTType")  # of pandas
 AS_TEXT = (datetime.date, datetime.time, datetime.timedelta, Decimal)
@@ -47,7 +48,7 @@ def object_blocks(value: Any, name: str, tuples: Sequence[Sequence[str]]) -> Ite
 
 def _materialised(value: Any) -> Any:
     """Return Splink's data frame as a pandas one, and a lazy Polars frame collected."""
-    for name in ("as_pandas_dataframe", "collect"):
+    for name in LAZY:
         if hasattr(value, name) and not hasattr(value, "__arrow_c_stream__"):
             return getattr(value, name)()
     return value
@@ -55,7 +56,7 @@ def _materialised(value: Any) -> Any:
 
 def is_frame(value: Any) -> bool:
     """Return whether a value is a data frame (pandas, Polars, Arrow, DuckDB or compatible)."""
-    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__")
+    return any(hasattr(value, name) for name in ("__arrow_c_stream__", "__dataframe__", *LAZY))
 
 
 def _parts(key: Any) -> tuple[Any, ...]:

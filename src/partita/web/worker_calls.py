@@ -180,7 +180,7 @@ class ComputingCalls:
         handle, name = tempfile.mkstemp(suffix=f".{form}", prefix="partita-")
         os.close(handle)
         try:
-            self._workspace.export(run, table, form, Path(name))
+            self._workspace.export(run, table, form, Path(name), excel_safe=True)
         except BaseException:
             Path(name).unlink()
             raise
