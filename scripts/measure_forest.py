@@ -35,7 +35,6 @@ from scipy.spatial.distance import squareform
 
 from partita.app.cluster import first_rule
 from partita.app.solve import learned_parameters
-from partita.configurations.exact.draws import canonical_rows
 from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
 from partita.configurations.forest.posterior import of_graph
 from partita.configurations.solve import solve
@@ -46,6 +45,7 @@ from partita.core import (
     IntArray,
     PairProbabilities,
     linked_components,
+    restricted_growth_rows,
 )
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.linkage.answers import cluster_sets
@@ -300,7 +300,7 @@ def components(scores: Path, truth: Path) -> Iterator[KeyedScores]:
     for chosen in np.split(order, np.flatnonzero(np.diff(home[left][order])) + 1):
         members = np.unique([left[chosen], right[chosen]])
         a, b = np.searchsorted(members, left[chosen]), np.searchsorted(members, right[chosen])
-        yield KeyedScores(a, b, p[chosen], canonical_rows(labels[members][None])[0])
+        yield KeyedScores(a, b, p[chosen], restricted_growth_rows(labels[members][None])[0])
 
 
 def measured(sets: list[KeyedScores], model: str) -> Sums:

@@ -214,27 +214,37 @@ def test_nothing_is_lost_in_the_report(seed: int, top: int, threshold: float | N
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
-def test_the_compiled_recursion_equals_matrix_products(seed: int, holes: bool) -> None:
+def test_a_batch_equals_brute_force(seed: int, holes: bool) -> None:
     rng = np.random.default_rng(seed)
     n, count = int(rng.integers(2, 8)), 6
     theta = rng.normal(0, 3, (count, n * (n - 1) // 2))
     if holes:
         theta[rng.random(theta.shape) < 0.4] = -np.inf
-    must = np.zeros(theta.shape, dtype=bool)
-    one, other = (solve_rows(theta, must, n, 10, compiled=way) for way in (True, False))
-    assert one.log_normalisers == pytest.approx(other.log_normalisers)
-    assert one.entropies == pytest.approx(other.entropies, abs=1e-10)
-    assert one.counts == other.counts
-    assert one.marginals == pytest.approx(other.marginals, abs=1e-12)
-    for row, number in enumerate(one.counts):
-        listed = one.best_probabilities[row][:number]
-        assert listed == pytest.approx(other.best_probabilities[row][:number])
-        assert np.array_equal(one.best[row, :number], other.best[row, :number])
+    solved, (left, right) = solve_rows(theta, n, 10), np.triu_indices(n, 1)
+    for row, of_pairs in enumerate(theta):
+        matrix = np.zeros((n, n))
+        matrix[left, right] = matrix[right, left] = of_pairs
+        truth = distribution(matrix)
+        shares = sorted(truth.values(), reverse=True)[:10]
+        assert solved.counts[row] == len(truth)
+        assert solved.pairs[row] == pytest.approx(pair_marginals(truth, n)[left, right], abs=1e-12)
+        assert solved.entropies[row] == pytest.approx(entropy_bits(truth), abs=1e-10)
+        assert solved.shares[row, : len(shares)] == pytest.approx(shares)
+        assert solved.shares[row, len(shares) :] == pytest.approx(0.0)
+        for labels, share in zip(solved.best[row], shares, strict=False):
+            assert truth[tuple(labels.tolist())] == pytest.approx(share)
+        assert solved.log_normalisers[row] == pytest.approx(exact(matrix).log_normaliser.value)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["evidential", "uniform", "scaled"]))
 def test_many_sets_at_once_equal_one_at_a_time(seed: int, model: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("partita.configurations.solve_batch.COMPILED", 1)
+        _compare_batch(seed, model)
+
+
+def _compare_batch(seed: int, model: str) -> None:
     rng = np.random.default_rng(seed)
     parameters = ScaledParameters(0.6, -0.3) if model == "scaled" else None
     sets = [_random_set(rng) for _ in range(12)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.configurations.enumeration import partitions
+from partita.configurations.exact.listed import partitions
 from partita.core import FloatArray, IntArray
 from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import Answer, measure_report, possible_links

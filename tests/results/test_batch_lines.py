@@ -144,7 +144,7 @@ def _distribution(small: SmallSets, k: int, ids: list[str], solver: Solver) -> D
         set=CoreferenceSet(tuple(map(Template, ids)), apart, name=small.names[k]),
         model=solver.model,
         method="exact",
-        reason="exact by enumeration",
+        reason="exact by subset recursion",
         probabilities=matrices[0],
         marginals=Marginals.exact(matrices[1]),
         configurations=listed,

@@ -84,9 +84,8 @@ def _small_set_lines(sets: Sets, solver: Solver, forms: Forms, source: str) -> M
 
 def _batch_lines(sets: Sets, solver: Solver, source: str, plain: BoolArray) -> dict[int, str]:
     """Return the lines of plain sets that compiled loops can solve."""
-    from partita.configurations.enumeration import REASON
     from partita.configurations.odds import UNSCALED
-    from partita.configurations.solve_batch import SHARED, solve_padded
+    from partita.configurations.solve_batch import REASON, SHARED, solve_padded
     from partita.results.batch_lines import SmallSets, small_set_lines
 
     given, listed = _pair_rows(sets, plain, SHARED)

@@ -48,6 +48,14 @@ def log2_bell(n: int) -> float:
     return (top + math.log(math.fsum(math.exp(t - top) for t in terms)) - 1) / math.log(2)
 
 
+def log2_of(number: int) -> float:
+    """Return log₂ of an integer of any size; minus infinity for 0."""
+    if number == 0:
+        return -math.inf
+    shift = max(0, number.bit_length() - 64)
+    return float(np.log2(float(number >> shift))) + shift
+
+
 def count(compatible: BoolArray) -> int | None:
     """Return the number of configurations, or None where neither structure nor size allows it."""
     n = len(compatible)

@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from partita.configurations.exact.posterior import exact
-from partita.configurations.exact.subsets import SMALL
 from partita.configurations.exact.tables import LARGEST, predicted_bytes, predicted_seconds
 from partita.configurations.product_posterior import Engine
 from partita.core import Budget, Figure, FloatArray, Posterior
@@ -20,6 +19,7 @@ WIDTH = 0.5  # of a certified log-normaliser: a wider one is less informative th
 INFERENCE = 0.65  # the share of the time before listing the best and counting
 FIRST = 0.5  # the share of the time that the certified method gets
 INTERPRETER = 200_000_000  # bytes that Python, numpy and compiled code take
+PLANNED = 0.002  # seconds that the search for an order of elimination takes at least
 NANO = 1e-9  # seconds that one operation of an elimination takes, about
 
 Progress = Callable[[str], None]
@@ -54,7 +54,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     The structure decides, by predictions for an idle machine, and not the clock.
     """
     n = len(theta)
-    if n <= SMALL:
+    if predicted_seconds(n) <= PLANNED:
         return exact(theta, budget)
     room = max(0, budget.memory - INTERPRETER)
     dense_bytes = predicted_bytes(n) if n <= LARGEST else math.inf

@@ -70,7 +70,7 @@ def chain_moves(
     return kept > 0
 
 
-SMALL = 14  # up to here plain Python is quicker than loading the compiler
+SMALL = 12  # up to here plain Python is quicker than loading the compiled code
 CHAINS = 400  # the most cells between which chains of moves are tried
 
 

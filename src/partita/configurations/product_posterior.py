@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.exact.draws import canonical_rows
 from partita.core import (
     Best,
     Figure,
@@ -20,6 +19,7 @@ from partita.core import (
     Method,
     Posterior,
     restricted_growth,
+    restricted_growth_rows,
 )
 from partita.core.posterior import least_cells
 
@@ -114,14 +114,14 @@ class Product:
         best = Best(np.zeros((1, self.size), dtype=np.int64), np.zeros(1))
         for part in self.parts:
             best = _best_sums(best, part.posterior.best(k), part.positions, k)
-        return Best(canonical_rows(best.labels), best.log_weights, best.gap)
+        return Best(restricted_growth_rows(best.labels), best.log_weights, best.gap)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         rows = np.zeros((count, self.size), dtype=np.int64)
         for part in self.parts:
             offset = rows.max(initial=0) + 1
             rows[:, part.positions] = part.posterior.draws(count, rng) + offset
-        return canonical_rows(rows)
+        return restricted_growth_rows(rows)
 
 
 def _reasons(reasons: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from partita.configurations.exact.posterior import log2_of
+from partita.configurations.count import log2_of
 from partita.core import Best, Listing, Posterior, Remainder
 
 MOST = 100_000  # configurations listed by a threshold alone

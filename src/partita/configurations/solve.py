@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from partita.configurations import METHODS, PAIR_MODELS
+from partita.configurations.count import log2_of
 from partita.configurations.evidential import evidential, greedy, uniform
-from partita.configurations.exact.posterior import log2_of
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge

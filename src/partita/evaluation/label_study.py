@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.exact.tables import PairWeights, SubsetTables
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.core import FloatArray
@@ -88,7 +89,9 @@ def evidential_bits(key: Lesson, weights: FloatArray, sizes: Sequence[int]) -> f
     theta = np.full(key.cut.compatible.shape, -np.inf)
     np.fill_diagonal(theta, 0.0)
     theta[key.open.left, key.open.right] = theta[key.open.right, key.open.left] = scores
-    return (_log_normaliser(theta) - float(scores[key.open.yes].sum())) / math.log(2)
+    return (
+        SubsetTables(PairWeights(theta)).log_total - float(scores[key.open.yes].sum())
+    ) / math.log(2)
 
 
 def _weights(model: MaximumEntropy, seen: Seen) -> FloatArray:
@@ -100,18 +103,6 @@ def _merging_bits(held: Sequence[Lesson], weights: FloatArray, sizes: Sequence[i
     codes, yes = (np.concatenate(side) for side in zip(*(o.questions for o in held), strict=True))
     questions = contexts(codes, yes, sizes)
     return loss(questions, questions.scores(weights)) / math.log(2)
-
-
-def _log_normaliser(theta: FloatArray) -> float:
-    """Return log Z by compiled loops, which pay off for thousands of sets."""
-    from partita.configurations.exact.kernels import extend
-    from partita.configurations.exact.subsets import log_cell_weights
-
-    log_w = log_cell_weights(theta)
-    log_z = np.zeros(len(log_w))
-    for i in range(len(theta)):
-        extend(log_w, log_z, i, 0, 1 << i)
-    return float(log_z[-1])
 
 
 Progress = Callable[[str], None]

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.exact.draws import canonical_rows
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,
@@ -22,7 +21,15 @@ from partita.configurations.forest.model import (
 )
 from partita.configurations.forest.network import Network, Watched
 from partita.configurations.forest.posterior import EXACT, SampledForest
-from partita.core import BoolArray, Budget, Distribution, FloatArray, IntArray, linked_components
+from partita.core import (
+    BoolArray,
+    Budget,
+    Distribution,
+    FloatArray,
+    IntArray,
+    linked_components,
+    restricted_growth_rows,
+)
 from partita.errors import InputError, PartitaError, Unavailable
 from partita.linkage.sets import Sets
 
@@ -434,7 +441,7 @@ def _answer_block(
     from partita.configurations.forest.batch_kernels import NEVER, answer_draws, shares
 
     whole = len(block) == rows.shape[1]
-    drawn = rows if whole else canonical_rows(rows[:, block])
+    drawn = rows if whole else restricted_growth_rows(rows[:, block])
     cell_sizes = cells
     if not whole:
         cell_sizes = np.zeros(drawn.shape, dtype=np.int32)

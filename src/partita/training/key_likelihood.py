@@ -8,14 +8,14 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from partita.configurations.enumeration import pair_table, partitions
+from partita.configurations.exact.listed import partitions
+from partita.configurations.exact.tables import PairWeights, SubsetTables
 from partita.configurations.odds import UNSCALED, ScaledParameters
-from partita.configurations.solve_batch import solve_rows
+from partita.configurations.solve_batch import SHARED, safe, solve_rows
 from partita.core import FloatArray, IntArray
 
 EXACT = 14  # templates: beyond, the choices of each template stand for the set
 EXACT_MERGING = 8  # templates: beyond, the merger's decisions stand for the set
-ENUMERATED = 6  # templates: beyond, a recursion over subsets is faster than all partitions
 ROWS = 64  # sets of one size that are solved together
 STEPS = 200
 ENOUGH = 1e-6  # of the gradient, in nats for each key
@@ -104,8 +104,8 @@ class KeyLikelihood:
     def _batch(self, size: int) -> Batch:
         if self.merging:
             return _enumerated_merging if size <= EXACT_MERGING else _each(_decisions)
-        if size <= ENUMERATED:
-            return _enumerated_product
+        if size <= SHARED:
+            return _small_products
         return _each(_product if size <= EXACT else _choices)
 
 
@@ -127,30 +127,25 @@ def _full(sets: Sequence[KeyedSet], values: Theta, other: float) -> FloatArray:
     return rows
 
 
-def _enumerated_product(sets: Sequence[KeyedSet], theta: Theta) -> Values:
+def _small_products(sets: Sequence[KeyedSet], theta: Theta) -> Values:
+    """log P = Σ_{joined} θ − log Z;  its gradient is joined − P(joined); all sets together."""
     rows = _full(sets, theta, -np.inf)
-    solved = solve_rows(rows, np.zeros(rows.shape, dtype=np.bool_), sets[0].size, 1, False)
+    if not safe(rows).all():
+        return _each(_product)(sets, theta)
+    solved = solve_rows(rows, sets[0].size, 1)
     value = -float(np.sum(solved.log_normalisers))
     gradients = []
-    for one, part, marginals in zip(sets, theta, solved.marginals, strict=True):
+    for one, part, marginals in zip(sets, theta, solved.pairs, strict=True):
         value += float(one.joined @ part)
-        gradients.append(one.joined - marginals[one.left, one.right])
+        gradients.append(one.joined - marginals[one.pairs])
     return value, gradients
 
 
 def _product(one: KeyedSet, theta: FloatArray) -> tuple[float, FloatArray]:
-    """log P = Σ_{joined} θ − log Z;  its gradient is joined − P(joined)."""
-    from partita.configurations.exact.kernels import extend
-    from partita.configurations.exact.subsets import log_cell_weights
-    from partita.configurations.exact.tables import Tables, doubles
-
-    log_w = log_cell_weights(one.matrix(theta, -np.inf))
-    log_z = np.zeros(len(log_w))
-    for i in range(one.size):
-        extend(log_w, log_z, i, 0, 1 << i)
-    marginals = doubles(Tables(log_w, log_z, "").cell_probabilities())
-    value = float(one.joined @ theta - log_z[-1])
-    return value, one.joined - marginals[one.left, one.right]
+    """Return the same for one set."""
+    tables = SubsetTables(PairWeights(one.matrix(theta, -np.inf)))
+    value = float(one.joined @ theta - tables.log_total)
+    return value, one.joined - tables.pairs[one.left, one.right]
 
 
 def _choices(one: KeyedSet, theta: FloatArray) -> tuple[float, FloatArray]:
@@ -200,7 +195,9 @@ def _enumerated_merging(sets: Sequence[KeyedSet], theta: Theta) -> Values:
     is_open = _full(sets, [np.ones(len(part)) for part in theta], 0.0)
     odds = _full(sets, theta, 0.0)
     log_yes, log_no = (is_open * -np.logaddexp(0.0, sign * odds) for sign in (-1.0, 1.0))
-    impossible = (1.0 - is_open) @ pair_table(size).T > 0.5
+    left, right = np.triu_indices(size, 1)
+    together = partitions(size)[:, left] == partitions(size)[:, right]
+    impossible = (1.0 - is_open) @ together.T > 0.5
     weights = log_yes @ joins.T + log_no @ passes.T
     weights[impossible] = -np.inf
     total = np.logaddexp.reduce(weights, axis=1)

@@ -16,7 +16,7 @@ from scipy.spatial.distance import squareform
 from oracles.joint_explained import decision, explain
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.count import bell
-from partita.configurations.enumeration import partitions
+from partita.configurations.exact.listed import partitions
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
 from partita.configurations.joint.network_kernels import DENIAL

@@ -1,38 +1,160 @@
-"""Compiled recursions, transforms and draws over all subsets of a set."""
+"""Compiled recursions over all subsets of a set, and what their tables answer.
+
+Arrays, unless a function says otherwise. They belong to the caller, who may use them again for the
+next set; subsets are bit masks (template i is bit i), so a table of n templates has 2^n entries.
+
+- `w`: the weight of every subset as a cell, 0 if it cannot be one; w[0] is not read.
+- `z`: the sum over all configurations of every subset, z[0] = 1; in units of the weights.
+- `log_w`, `log_z`: natural logarithms of these, −∞ for 0.
+
+The recursion Z[S] = Σ_{C ⊆ S, C ∋ max S} w(C)·Z[S∖C] and P(C) = w(C)·Z[N∖C]/Z[N] hold for weights
+of any model. Nothing is subtracted, so no digits are lost.
+"""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from partita.compilation import kernel
 
 NEGLIGIBLE = -45.0  # e^−45 is below the last bit of 1
 
 
+@kernel(native=True)
+def fill_normalisers(w, z):  # type: ignore[no-untyped-def]
+    """Fill z from w, in the order of the last member: z[: 2^t] is done when t is added."""
+    out = np.empty(max(1, len(w) // 2))
+    z[0] = 1.0
+    t = 0
+    while 1 << t < len(w):
+        convolve(w[1 << t : 2 << t], z[: 1 << t], out, t)
+        z[1 << t : 2 << t] = out[: 1 << t]
+        t += 1
+
+
 @kernel()
-def extend(log_w, log_z, i, start, stop):  # type: ignore[no-untyped-def]
-    """Fill log Z of S ∪ {i} for every S from start to stop, subsets of the first i templates."""
-    bit = 1 << i
-    for s in range(start, stop):
-        top, total, c = -math.inf, 0.0, s
+def convolve(a, b, out, bits):  # type: ignore[no-untyped-def]
+    """Fill out[s] = Σ a[c]·b[s − c] over the subsets c of s, for all s of so many bits.
+
+    The three lowest bits are done together, 27 products of numbers in registers: h and c are
+    subsets of the other bits, and o0…o7 the sums for h with each subset of the three.
+    """
+    if bits < 3:
+        for s in range(1 << bits):
+            total, c = 0.0, s
+            while True:
+                total += a[c] * b[s ^ c]
+                if c == 0:
+                    break
+                c = (c - 1) & s
+            out[s] = total
+        return
+    for h in range(1 << (bits - 3)):
+        o0 = o1 = o2 = o3 = o4 = o5 = o6 = o7 = 0.0
+        c = h
         while True:
-            value = log_w[bit | c] + log_z[s ^ c]
-            if value > top:
-                total = total * math.exp(top - value) + 1.0
-                top = value
-            elif value > top + NEGLIGIBLE:
-                total += math.exp(value - top)
+            x, y = 8 * c, 8 * (h ^ c)
+            a0, a1, a2, a3 = a[x], a[x + 1], a[x + 2], a[x + 3]
+            a4, a5, a6, a7 = a[x + 4], a[x + 5], a[x + 6], a[x + 7]
+            b0, b1, b2, b3 = b[y], b[y + 1], b[y + 2], b[y + 3]
+            b4, b5, b6, b7 = b[y + 4], b[y + 5], b[y + 6], b[y + 7]
+            o0 += a0 * b0
+            o1 += a0 * b1 + a1 * b0
+            o2 += a0 * b2 + a2 * b0
+            o3 += a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0
+            o4 += a0 * b4 + a4 * b0
+            o5 += a0 * b5 + a1 * b4 + a4 * b1 + a5 * b0
+            o6 += a0 * b6 + a2 * b4 + a4 * b2 + a6 * b0
+            o7 += a0 * b7 + a1 * b6 + a2 * b5 + a3 * b4
+            o7 += a4 * b3 + a5 * b2 + a6 * b1 + a7 * b0
             if c == 0:
                 break
-            c = (c - 1) & s
-        log_z[bit | s] = top + math.log(total)
+            c = (c - 1) & h
+        s = 8 * h
+        out[s], out[s + 1], out[s + 2], out[s + 3] = o0, o1, o2, o3
+        out[s + 4], out[s + 5], out[s + 6], out[s + 7] = o4, o5, o6, o7
+
+
+@kernel(native=True)
+def fill_log_normalisers(log_w, log_z):  # type: ignore[no-untyped-def]
+    """Fill log_z from log_w, for weights whose sums no plain number holds.
+
+    `top` is the largest term so far, and `total` the sum of all so far, divided by it.
+    """
+    log_z[0] = 0.0
+    bit = 1
+    while bit < len(log_w):
+        for s in range(bit):
+            top, total, c = -math.inf, 0.0, s
+            while True:
+                value = log_w[bit | c] + log_z[s ^ c]
+                if value > top:
+                    total = total * math.exp(top - value) + 1.0
+                    top = value
+                elif value > top + NEGLIGIBLE:
+                    total += math.exp(value - top)
+                if c == 0:
+                    break
+                c = (c - 1) & s
+            log_z[bit | s] = top + math.log(total)
+        bit *= 2
+
+
+@kernel(native=True)
+def fill_best(log_w, best):  # type: ignore[no-untyped-def]
+    """Fill the largest log-weight of a configuration of every subset: the recursion with max."""
+    best[0] = 0.0
+    bit = 1
+    while bit < len(log_w):
+        for s in range(bit):
+            most, c = -math.inf, s
+            while True:
+                most = max(most, log_w[bit | c] + best[s ^ c])
+                if c == 0:
+                    break
+                c = (c - 1) & s
+            best[bit | s] = most
+        bit *= 2
+
+
+@kernel()
+def fill_together(w, z, together):  # type: ignore[no-untyped-def]
+    """Fill the probability that all of a subset are in one cell; return the expected cells.
+
+    P of every cell is summed over supersets, bit by bit: after bit b, an entry has the sum over all
+    cells that differ from it only by more of the bits up to b.
+    """
+    full, cells = len(w) - 1, 0.0
+    for mask in range(1, full + 1):
+        together[mask] = w[mask] * (z[full ^ mask] / z[full])
+        cells += together[mask]
+    low = 1
+    while low <= full:
+        for block in range(0, full + 1, 2 * low):
+            for mask in range(block, block + low):
+                together[mask] += together[mask + low]
+        low *= 2
+    return cells
+
+
+@kernel()
+def last_bit(mask):  # type: ignore[no-untyped-def]
+    """Return the highest bit of a mask."""
+    bit = 1
+    while bit * 2 <= mask:
+        bit *= 2
+    return bit
 
 
 @kernel(native=True)
 def choose(log_w, log_z, rests, uniforms, chosen):  # type: ignore[no-untyped-def]
     """Fill in the cells, with the highest member of what is left, that uniforms fall into.
 
-    Rows are sorted by what is left, and those with the same by their uniforms.
+    One entry of `rests` (masks of the templates that are left), `uniforms` (from 0 to 1) and
+    `chosen` (masks) for each draw. Draws are sorted by what is left, and those with the same by
+    their uniforms, so that the cells of each rest are gone through once.
     """
     row = 0
     while row < rests.shape[0]:
@@ -46,9 +168,7 @@ def choose(log_w, log_z, rests, uniforms, chosen):  # type: ignore[no-untyped-de
 @kernel()
 def _choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-def]
     """Fill in the cells that sorted uniforms fall into, for one set of templates that are left."""
-    top = 1
-    while top * 2 <= rest:
-        top *= 2
+    top = last_bit(rest)
     others, total, c = rest ^ top, 0.0, rest ^ top
     while True:
         total += math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
@@ -65,3 +185,114 @@ def _choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-de
             chosen[drawn] = last
             drawn += 1
         c = (c - 1) & others
+
+
+@kernel(native=True)
+def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: ignore[no-untyped-def]
+    """Answer many sets of n templates by one recursion each.
+
+    `theta` (sets × n × n) has the log-odds, −∞ for incompatible pairs. Filled are the
+    log-normaliser and the number of configurations of every set, the probability of every pair
+    (sets × n × n, below the diagonal), and the best configurations (sets × K × n labels by first
+    appearance, sets × K log-weights, −∞ beyond the last). The sum of |θ| of a set must be so small
+    that products of odds are doubles.
+    """
+    n = theta.shape[1]
+    log_w, w, z = np.empty(1 << n), np.empty(1 << n), np.empty(1 << n)
+    most, names = np.empty(1 << n), np.zeros(n, np.int64)
+    for s in range(theta.shape[0]):
+        _pair_log_weights(theta[s], log_w)
+        for mask in range(len(w)):
+            w[mask] = 1.0 if log_w[mask] > -math.inf else 0.0
+        fill_normalisers(w, z)
+        counts[s] = int(z[-1])
+        for mask in range(len(w)):
+            w[mask] = math.exp(log_w[mask])
+        fill_normalisers(w, z)
+        log_totals[s] = math.log(z[-1])
+        fill_together(w, z, w)
+        for i in range(n):
+            for j in range(i):
+                pairs[s, i, j] = w[1 << i | 1 << j]
+        fill_best(log_w, most)
+        best_logs[s, :] = -math.inf
+        _list_best(log_w, most, names, best[s], best_logs[s])
+        for row in range(best.shape[1]):
+            _renumber(best[s, row], names)
+
+
+@kernel()
+def _pair_log_weights(theta, log_w):  # type: ignore[no-untyped-def]
+    """Fill the sum of θ over the pairs of every subset; −∞ for the empty one."""
+    log_w[0] = 0.0
+    for i in range(theta.shape[0]):
+        bit = 1 << i
+        log_w[bit] = 0.0
+        for j in range(i):
+            for s in range(1 << j):
+                log_w[bit | 1 << j | s] = log_w[bit | s] + theta[i, j]
+        for s in range(bit):
+            log_w[bit | s] += log_w[s]
+    log_w[0] = -math.inf
+
+
+@kernel()
+def _list_best(log_w, most, cells, best, logs):  # type: ignore[no-untyped-def]
+    """Search depth first over the cell of the last open template, pruned by the K-th best so far.
+
+    `most` is what `fill_best` fills. At each depth: what is open, the others beside its last
+    template that may still be joined, and the log-weight so far. (A loop with a stack: compiled
+    recursion cannot be cached.)
+    """
+    n = cells.shape[0]
+    rest, joined = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    weight = np.zeros(n + 1)
+    rest[0], depth = log_w.shape[0] - 1, 0
+    joined[0] = rest[0] ^ last_bit(rest[0])
+    while depth >= 0:
+        top = last_bit(rest[depth])
+        others, c = rest[depth] ^ top, joined[depth]
+        if c < 0:
+            depth -= 1
+            continue
+        joined[depth] = (c - 1) & others if c > 0 else -1
+        reached = weight[depth] + log_w[top | c]
+        if reached + most[others ^ c] <= logs[-1]:
+            continue
+        cells[depth] = top | c
+        depth += 1
+        rest[depth], weight[depth] = others ^ c, reached
+        if rest[depth] == 0:
+            _keep(best, logs, cells[:depth], reached)
+            depth -= 1
+        else:
+            joined[depth] = rest[depth] ^ last_bit(rest[depth])
+
+
+@kernel()
+def _keep(best, logs, cells, weight):  # type: ignore[no-untyped-def]
+    """Insert among the best; an equal one that came before stays before."""
+    k = logs.shape[0] - 1
+    if weight <= logs[k]:
+        return
+    while k > 0 and weight > logs[k - 1]:
+        logs[k] = logs[k - 1]
+        best[k, :] = best[k - 1, :]
+        k -= 1
+    logs[k] = weight
+    for i in range(best.shape[1]):
+        for cell in range(cells.shape[0]):
+            if cells[cell] >> i & 1:
+                best[k, i] = cell
+
+
+@kernel()
+def _renumber(labels, names):  # type: ignore[no-untyped-def]
+    """Name cells by first appearance."""
+    names[:] = -1
+    used = 0
+    for i in range(labels.shape[0]):
+        if names[labels[i]] < 0:
+            names[labels[i]] = used
+            used += 1
+        labels[i] = names[labels[i]]

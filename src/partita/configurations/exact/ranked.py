@@ -1,4 +1,8 @@
-"""The normaliser of every subset by ranked transforms."""
+"""The normaliser of every subset by ranked transforms: n²·2^n steps, which subtract.
+
+A. Björklund, T. Husfeldt, P. Kaski and M. Koivisto, Fourier meets Möbius: fast subset convolution
+(STOC 2007).
+"""
 
 from __future__ import annotations
 
@@ -17,86 +21,8 @@ from partita.configurations.exact.ranked_kernels import (
     subtree,
     sum_rows,
 )
-from partita.configurations.exact.subsets import SUM, cell_values, members, recursion, subset_sums
-from partita.configurations.exact.tables import BLOCK_BITS, rows
-from partita.configurations.optimum import local_search
-from partita.core import FloatArray, IntArray
-
-SLACK = 1.0  # by how much a constraint may be violated: a factor e in a weight is harmless
-ALMOST = 0.9  # of the slack, which is left where a constraint was violated by more
-ENOUGH = 8.0  # above the best known configuration by so much: worth a linear program
-SAFE = 600.0  # nats by which a product of weights may grow
-BLOCKS = 64  # where the worst violations are looked for, one in each
-
-
-def near_dual(theta: FloatArray, log_w: FloatArray, precise: bool) -> FloatArray:
-    """Return a: half of each template's log-odds to its cell in a good configuration, repaired.
-
-    Where that is not enough, or a precise answer is wanted, a linear program is solved.
-    """
-    labels = local_search(theta)
-    together = labels[:, None] == labels[None, :]
-    start = 0.5 * np.where(together, theta, 0.0).sum(axis=1)
-    a = _raise_duals(start, log_w)
-    enough = a.sum() - start.sum() <= ENOUGH and not precise
-    return a if enough else _solve_program(log_w, a)
-
-
-def _raise_duals(a: FloatArray, log_w: FloatArray) -> FloatArray:
-    """Raise a until no cell is violated, the members of the worst cell sharing what is missing."""
-    a, blocks = a.copy(), np.arange(len(rows(log_w)))
-    while True:
-        cells, excess = _worst_cells(log_w, a, blocks)
-        blocks = blocks[excess > SLACK]  # a rises: what is not violated now never will be
-        if not len(blocks):
-            return a
-        worst = int(excess.argmax())
-        inside = list(members(int(cells[worst])))
-        a[inside] += (excess[worst] - ALMOST * SLACK) / len(inside)
-
-
-def _worst_cells(log_w: FloatArray, a: FloatArray, blocks: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return the cell of each block that violates its constraint most, and by how much."""
-    low, high = _block_sums(a)
-    table, difference = rows(log_w), np.empty_like(low)
-    places, excess = np.empty(len(blocks), dtype=np.int64), np.empty(len(blocks))
-    for number, block in enumerate(blocks):
-        np.subtract(table[block], low, out=difference)
-        places[number] = place = difference.argmax()
-        excess[number] = difference[place] - high[block]
-    return places + blocks * len(low), excess
-
-
-def _block_sums(a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the sums of a over subsets of the low bits, for a row, and of the high bits."""
-    return subset_sums(a[:BLOCK_BITS]), subset_sums(a[BLOCK_BITS:])
-
-
-def _solve_program(log_w: FloatArray, fallback: FloatArray) -> FloatArray:
-    """Solve the linear program, adding constraints as they are violated."""
-    from scipy.optimize import linprog
-
-    n = len(fallback)
-    a, rows, bounds = np.zeros(n), np.zeros((0, n)), np.zeros(0)
-    while len(cells := _violated_cells(log_w, a)):
-        rows = np.vstack([rows, cells[:, None] >> np.arange(n) & 1])
-        bounds = np.concatenate([bounds, log_w[cells]])
-        solution = linprog(np.ones(n), A_ub=-rows, b_ub=-bounds, method="highs")
-        if not solution.success:
-            return fallback
-        a = solution.x
-    return a
-
-
-def _violated_cells(log_w: FloatArray, a: FloatArray) -> IntArray:
-    """Return the worst of the violated cells in each 64th of all."""
-    cells, excess = _worst_cells(log_w, a, np.arange(len(rows(log_w))))
-    blocks = min(BLOCKS, len(cells))
-    cells, excess = cells.reshape(blocks, -1), excess.reshape(blocks, -1)
-    each, worst = np.arange(blocks), excess.argmax(axis=1)
-    violated: IntArray = cells[each, worst][excess[each, worst] > SLACK]
-    return violated
-
+from partita.configurations.exact.subsets import SUM, recursion
+from partita.core import FloatArray
 
 FIRST = 10  # templates whose subsets numpy sums up; a product needs at least as many
 TOGETHER = 7  # of the highest templates, whose subsets are the parts of a product
@@ -106,49 +32,7 @@ LINE = 8  # numbers of a cache line
 THREADS = 14  # open templates from which two threads are worth their start
 
 
-def scaled_tables(
-    theta: FloatArray, log_w: FloatArray, precise: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return a, w'(C) = w(C)/exp(Σ_{i∈C} a_i) of every cell, and Z' of every subset.
-
-    Rounding may leave a Z' below 0 where there is none.
-    """
-    a = near_dual(theta, log_w, precise)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        w = _scaled_weights(theta, log_w, a)
-        return a, w, normalisers(w)
-
-
-def _scaled_weights(theta: FloatArray, log_w: FloatArray, a: FloatArray) -> FloatArray:
-    """Return the scaled weight of every cell; by multiplications alone where none overflows.
-
-    A product that is too small for a number cannot become one that matters there.
-    """
-    if np.maximum(theta, 0.0).sum() / 2.0 + np.abs(a).sum() <= SAFE:
-        w = cell_values(np.exp(theta), np.exp(-a), SUM)
-        w[0] = 0.0
-        return w
-    w, (low, high) = np.empty_like(log_w), _block_sums(a)
-    for row, log_weights, sum_ in zip(rows(w), rows(log_w), high, strict=True):
-        np.subtract(log_weights, low, out=row)
-        row -= sum_
-        np.exp(row, out=row)
-    return w
-
-
-def log_normalisers(a: FloatArray, z: FloatArray) -> FloatArray:
-    """Return log Z[S] = log Z'[S] + Σ_{i∈S} a_i."""
-    log_z = np.empty_like(z)
-    low, high = _block_sums(a)
-    with np.errstate(divide="ignore"):
-        for row, scaled, sum_ in zip(rows(log_z), rows(z), high, strict=True):
-            np.log(scaled, out=row)
-            row += low
-            row += sum_
-    return log_z
-
-
-def normalisers(w: FloatArray) -> FloatArray:
+def ranked_normalisers(w: FloatArray) -> FloatArray:
     """Return Z of every subset, from the weight of every cell."""
     n, z = len(w).bit_length() - 1, np.empty_like(w)
     z[: 1 << FIRST] = recursion(w[: 1 << FIRST], SUM)

@@ -1,17 +1,30 @@
-"""Sums over all subsets of a small set."""
+"""The recursion over all subsets of a set, for any weight of cells and any semiring.
+
+The weight of a configuration is the product of the weights of its cells. So the sum over all
+configurations of a subset S satisfies, with t the last member of S,
+
+    Z[∅] = one,    Z[S] = ⊕_{C ⊆ S, t ∈ C} w(C) ⊗ Z[S∖C],
+
+and with (⊗, ⊕) = (×, +) it is the normaliser, with (+, max) the best log-weight, and with weights
+of 0 and 1 the number of configurations. Subsets are bit masks: template i is bit i.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core import BoolArray, FloatArray
+from partita.core import BoolArray, FloatArray, IntArray
 
 Values = NDArray[Any]
-SMALL = 14  # templates up to which numpy answers at once
+SMALL = 14  # templates whose configurations are counted, and listed in the worst case, by numpy
+LISTED_BITS = 9  # of a product whose terms are listed: 3⁹ terms fit a core's own cache
+BLOCK_BITS = 14  # of a part of a table that fits the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,39 +36,53 @@ class Semiring:
     one: float
 
 
-LOG_SUM = Semiring(np.add, np.logaddexp, 0.0)
-LOG_MAX = Semiring(np.add, np.maximum, 0.0)
+MAX = Semiring(np.add, np.maximum, 0.0)
 SUM = Semiring(np.multiply, np.add, 1)
 
 
 def recursion(cells: Values, semiring: Semiring) -> Values:
     """Return Z of every subset, from the weight of every cell."""
-    z = np.full(1, semiring.one, dtype=cells.dtype)
-    while len(z) < len(cells):
-        z = np.concatenate([z, _disjoint(cells[len(z) : 2 * len(z)], z, semiring)])
+    z = np.empty_like(cells)
+    z[0] = semiring.one
+    for i in range(len(cells).bit_length() - 1):
+        z[1 << i : 2 << i] = _disjoint(cells[1 << i : 2 << i], z[: 1 << i], semiring)
     return z
 
 
 def _disjoint(left: Values, right: Values, semiring: Semiring) -> Values:
     """Return ⊕ over all ways to split a subset in two, of left ⊗ right.
 
-    Each bit is in neither, in the right or in the left part: 3^n products in one array.
+    The highest bit is in neither, in the left or in the right part, until few bits are left.
     """
-    shape = (2,) * (len(left).bit_length() - 1)
-    left, right = left.reshape(shape), right.reshape(shape)
-    for bit in range(len(shape)):
-        left = np.take(left, (0, 0, 1), axis=bit)
-        right = np.take(right, (0, 1, 0), axis=bit)
-    products: Values = semiring.times(left, right)
-    for bit in range(len(shape)):
-        neither, right_only, left_only = np.split(products, 3, axis=bit)
-        products = np.concatenate([neither, semiring.plus(right_only, left_only)], axis=bit)
-    return products.reshape(-1)
+    bits, half = len(left).bit_length() - 1, len(left) // 2
+    if bits <= LISTED_BITS:
+        first, second, starts = _splits(bits)
+        products = semiring.times(left.take(first), right.take(second))
+        sums: Values = semiring.plus.reduceat(products, starts)
+        return sums
+    result = np.empty_like(left)
+    result[:half] = _disjoint(left[:half], right[:half], semiring)
+    one = _disjoint(left[half:], right[:half], semiring)
+    semiring.plus(one, _disjoint(left[:half], right[half:], semiring), out=result[half:])
+    return result
+
+
+@cache
+def _splits(bits: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return both parts of every split of every subset, subset by subset, and where each begins."""
+    first, counts = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    whole = np.zeros(1, dtype=np.int64)
+    for bit in range(bits):
+        with_bit = np.column_stack([first, first | 1 << bit]).ravel()
+        first = np.concatenate([first, with_bit])
+        whole = np.concatenate([whole, np.repeat(whole | 1 << bit, 2)])
+        counts = np.concatenate([counts, 2 * counts])
+    return first, whole ^ first, np.cumsum(counts) - counts
 
 
 def log_cell_weights(theta: FloatArray) -> FloatArray:
     """Return log w of every cell: the sum of θ over its pairs; −∞ for the empty cell."""
-    weights = cell_values(theta, np.zeros(len(theta)), LOG_SUM)
+    weights = cell_values(theta, np.zeros(len(theta)), MAX)
     weights[0] = -np.inf
     return weights
 
@@ -95,10 +122,56 @@ def members(mask: int) -> tuple[int, ...]:
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
-def parts(mask: int) -> NDArray[np.int64]:
+def parts(mask: int) -> IntArray:
     """Return every subset of a mask that holds its highest member."""
     top = 1 << (mask.bit_length() - 1)
     masks = np.array([top], dtype=np.int64)
     for i in members(mask ^ top):
         masks = np.concatenate([masks, masks | (1 << i)])
     return masks
+
+
+def rows(table: FloatArray) -> FloatArray:
+    """Return a table over subsets as rows that fit a core's own cache."""
+    return table.reshape(-1, min(len(table), 1 << BLOCK_BITS))
+
+
+def pair_sums(values: FloatArray) -> FloatArray:
+    """Return, for every two bits, the sum of the values of the masks with both.
+
+    The diagonal has the sums of the masks with one bit.
+    """
+    return row_pair_sums(rows(values), rows(values).shape)
+
+
+def row_pair_sums(blocks: Iterable[FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """Return the same from the rows of a table, each of which is used when it is made."""
+    count, width = shape
+    bits, low = width.bit_length() - 1, np.zeros(width)
+    first, second = np.empty((count, 1 << bits // 2)), np.empty((count, 1 << -(-bits // 2)))
+    for n, row in enumerate(blocks):
+        low += row
+        row.reshape(second.shape[1], -1).sum(axis=0, out=first[n])
+        row.reshape(second.shape[1], -1).sum(axis=1, out=second[n])
+    across = _single_sums(np.concatenate([_single_sums(first.T), _single_sums(second.T)]).T)
+    return np.block([[_inside(low), across.T], [across, _inside(first.sum(axis=1))]])
+
+
+def _inside(values: FloatArray) -> FloatArray:
+    """Return the sums for every two bits by halving."""
+    sums = np.diag(_single_sums(values))
+    for i in reversed(range(len(sums))):
+        low, high = values[: 1 << i], values[1 << i :]
+        sums[i, :i] = sums[:i, i] = _single_sums(high)
+        values = low + high
+    return sums
+
+
+def _single_sums(values: FloatArray) -> FloatArray:
+    """Return, for every bit, the sum of the values of the masks that hold it."""
+    sums = np.empty((len(values).bit_length() - 1, *values.shape[1:]))
+    for i in reversed(range(len(sums))):
+        low, high = values[: 1 << i], values[1 << i :]
+        sums[i] = high.sum(axis=0)
+        values = low + high
+    return sums

@@ -1,62 +1,143 @@
-"""Log-weights and normalisers of every subset."""
+"""Probabilities of cells and normalisers of every subset, by the quickest of three ways.
+
+All three compute the recursion of `subsets` on plain numbers: by numpy, by compiled additions and
+multiplications, or by ranked transforms. `predicted_seconds` has what each takes, as measured, and
+is the only rule by which one is chosen.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from partita.configurations.exact.subsets import LOG_SUM, SMALL, log_cell_weights, recursion
-from partita.core import FloatArray
+from partita.configurations.exact.scaling import block_sums, moderate, near_dual, scaled_weights
+from partita.configurations.exact.subsets import (
+    SUM,
+    log_cell_weights,
+    pair_sums,
+    recursion,
+    row_pair_sums,
+    rows,
+)
+from partita.core import BoolArray, FloatArray
 
-POSITIVE = 17  # templates up to which 3^n additions beat the ranked transform
 TOLERANCE = 1e-10  # of the check on the ranked transform
 LARGEST = 28
-BLOCK_BITS = 14  # of a part of a table that fits the cache
+
+# Seconds on one core: 3^n steps by numpy, or the same compiled, after loading the compiled code;
+# the ranked transform takes n²·2^n. Lines cross at 12 | 13 and at 17 | 18 templates.
+STEP, COMPILED_STEP, LOADED, RANKED_STEP = 1.2e-9, 1.6e-10, 8e-4, 6.4e-10
+PLAIN, POSITIVE, RANKED, LOGARITHMS = "plain", "positive", "ranked", "logarithms"
+
+
+def way(n: int) -> str:
+    """Return the quickest way for n templates."""
+    seconds = _seconds(n)
+    return min(seconds, key=seconds.__getitem__)
+
+
+def _seconds(n: int) -> dict[str, float]:
+    return {
+        PLAIN: 3.0**n * STEP,
+        POSITIVE: 3.0**n * COMPILED_STEP + LOADED,
+        RANKED: n * n * 2.0**n * RANKED_STEP + LOADED,
+    }
+
+
+def predicted_seconds(n: int) -> float:
+    """Return the seconds that the tables of n templates take on one core."""
+    return min(_seconds(n).values())
+
+
+def predicted_bytes(n: int) -> int:
+    """Return an upper bound on what the tables of n templates take while they are made.
+
+    There are three tables, draws need a fourth, and a ranked transform has arenas.
+    """
+    if way(n) == RANKED:
+        return (8 << n) * 5 + (100 << 20)
+    return (8 << n) * 8 + (2 << 20)
+
+
+class CellWeights(Protocol):
+    """The model of a set of n templates that the recursion needs: weights of cells."""
+
+    @property
+    def compatible(self) -> BoolArray:
+        """Which pairs may share a cell (n × n)."""
+
+    @property
+    def theta(self) -> FloatArray | None:
+        """The log-odds of pairs, if the weight of a cell is their product."""
+
+    def log_table(self) -> FloatArray:
+        """Return log w of every subset as a cell; −∞ for those that cannot be one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tables:
-    """For every subset as a bit mask: log weight as a cell, log-normaliser as a set."""
+class PairWeights:
+    """w(C) = Π_{i<j in C} exp(θ_ij): the evidential, scaled and uniform models."""
 
-    log_w: FloatArray
-    log_z: FloatArray
-    way: str
+    theta: FloatArray
 
     @property
-    def log_total(self) -> float:
-        """The log-normaliser of the whole set."""
-        return float(self.log_z[-1])
+    def compatible(self) -> BoolArray:
+        return np.isfinite(self.theta)
 
-    def cell_probabilities(self) -> FloatArray:
-        """P(C) = w(C)·Z(N∖C)/Z(N); the complement of a mask is its mirror image."""
-        p: FloatArray = self.log_w + self.log_z[::-1]
-        p -= self.log_z[-1]
-        return np.minimum(np.exp(p, out=p), 1.0, out=p)
+    def log_table(self) -> FloatArray:
+        return log_cell_weights(self.theta)
 
 
-class ScaledTables:
-    """The same by a ranked transform, with weights that are divided by exp(Σ a_i).
+class SubsetTables:
+    """What the recursion says about every subset, as tables over bit masks.
 
-    `z` has the normalisers of scaled weights; logarithms are computed where draws need them.
-    `pairs` are the probabilities of pairs and, on the diagonal, that of a template to be in a cell.
+    Weights are divided by exp(Σ_{i∈C} a_i), so that none is too large for a number. `log_w` has
+    their logarithms (not divided), `cells` the probability of every cell, `z` the normalisers of
+    divided weights, and `pairs` the probabilities of pairs and, on the diagonal, that of a template
+    to be in a cell.
     """
 
-    way = "ranked subset transform"
+    def __init__(self, weights: CellWeights) -> None:
+        self.log_w = weights.log_table()
+        self.way = way(len(self.log_w).bit_length() - 1)
+        for by, a in self._attempts(weights.theta):
+            self.way, self.a = by, a
+            with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+                self._fill(weights.theta)
+            if self.covers():
+                return
 
-    def __init__(self, theta: FloatArray, log_w: FloatArray, precise: bool = False) -> None:
-        from partita.configurations.exact.ranked import scaled_tables
+    def _attempts(self, theta: FloatArray | None) -> Iterator[tuple[str, FloatArray]]:
+        """Yield ways with scales: the quickest, with better scales, without subtraction, with
+        logarithms, which nothing is too large or too small for."""
+        none = np.zeros(len(self.log_w).bit_length() - 1)
+        if self.way != RANKED and moderate(self.log_w, theta):
+            yield self.way, none
+        for precise in (False, True):
+            yield self.way, near_dual(self.log_w, precise)
+        if self.way == RANKED:
+            yield POSITIVE, self.a
+        yield LOGARITHMS, none
 
-        self.log_w = log_w
-        self.a, self.cells, self.z = scaled_tables(theta, log_w, precise)
-        self.pairs = _pair_sums(self._finished_rows(), rows(self.cells).shape)
+    def _fill(self, theta: FloatArray | None) -> None:
+        if self.way == LOGARITHMS:
+            self.log_z = logarithmic_normalisers(self.log_w)
+            self.cells = np.exp(self.log_w + self.log_z[::-1] - self.log_z[-1])
+            self.pairs = pair_sums(self.cells)
+            return
+        self.cells = scaled_weights(self.log_w, theta, self.a)
+        self.z = normalisers(self.cells, self.way)
+        self.pairs = row_pair_sums(self._finished_rows(), rows(self.cells).shape)
 
     def _finished_rows(self) -> Iterator[FloatArray]:
-        """Yield rows of cells that are made probabilities; what rounding loses is impossible."""
+        """Yield rows of cells that are made probabilities: P(C) = w(C)·Z(N∖C)/Z(N).
+
+        The complement of a mask is its mirror image; what rounding loses is impossible.
+        """
         for cells, mirrored in zip(rows(self.cells), rows(self.z)[::-1], strict=True):
             np.maximum(mirrored, 0.0, out=mirrored)
             cells *= mirrored[::-1]
@@ -65,108 +146,51 @@ class ScaledTables:
             yield cells
 
     @property
+    def name(self) -> str:
+        """The way in words."""
+        return "ranked subset transform" if self.way == RANKED else "subset recursion"
+
+    @property
     def log_total(self) -> float:
+        """The log-normaliser of the whole set."""
+        if self.way == LOGARITHMS:
+            return float(self.log_z[-1])
         return float(np.log(self.z[-1]) + self.a.sum())
 
     @cached_property
     def log_z(self) -> FloatArray:
-        from partita.configurations.exact.ranked import log_normalisers
-
-        return log_normalisers(self.a, self.z)
-
-    def cell_probabilities(self) -> FloatArray:
-        return self.cells
+        """The log-normaliser of every subset: log Z[S] = log Z'[S] + Σ_{i∈S} a_i."""
+        log_z, (low, high) = np.empty_like(self.z), block_sums(self.a)
+        with np.errstate(divide="ignore"):
+            for row, scaled, sum_ in zip(rows(log_z), rows(self.z), high, strict=True):
+                np.log(scaled, out=row)
+                row += low
+                row += sum_
+        return log_z
 
     def covers(self) -> bool:
         """Return whether every template is in exactly one cell, in expectation."""
         return bool(np.all(np.abs(np.diagonal(self.pairs) - 1.0) <= TOLERANCE))
 
 
-AnyTables = Tables | ScaledTables
+def normalisers(w: FloatArray, by: str) -> FloatArray:
+    """Return Z of every subset, from the weight of every cell."""
+    if by == PLAIN:
+        return recursion(w, SUM)
+    if by == RANKED:
+        from partita.configurations.exact.ranked import ranked_normalisers
+
+        return ranked_normalisers(w)
+    from partita.configurations.exact.kernels import fill_normalisers
+
+    z = np.empty_like(w)
+    fill_normalisers(w, z)
+    return z
 
 
-def tables(theta: FloatArray) -> AnyTables:
-    """Return the tables of a set that fits the memory (see `predicted_bytes`)."""
-    log_w = log_cell_weights(theta)
-    if len(theta) <= SMALL:
-        return Tables(log_w, recursion(log_w, LOG_SUM), "subset recursion")
-    for precise in (False, True) if len(theta) > POSITIVE else ():
-        if (scaled := ScaledTables(theta, log_w, precise)).covers():
-            return scaled
-    return Tables(log_w, positive_log_normalisers(log_w), "subset recursion")
+def logarithmic_normalisers(log_w: FloatArray) -> FloatArray:
+    """Return log Z of every subset without leaving logarithms, ten times as slowly."""
+    from partita.configurations.exact.kernels import fill_log_normalisers
 
-
-def positive_log_normalisers(log_w: FloatArray) -> FloatArray:
-    """Return log Z of every subset by additions alone, on all cores."""
-    from partita.configurations.exact.kernels import extend
-
-    log_z = np.zeros(len(log_w))
-    workers = os.cpu_count() or 1
-    with ThreadPoolExecutor(workers) as pool:
-        for i in range(len(log_w).bit_length() - 1):
-            edges = np.linspace(0, 1 << i, min(8 * workers, 1 << i) + 1).astype(int).tolist()
-            list(pool.map(lambda a, b, i=i: extend(log_w, log_z, i, a, b), edges, edges[1:]))
+    fill_log_normalisers(log_w, log_z := np.empty_like(log_w))
     return log_z
-
-
-def rows(table: FloatArray) -> FloatArray:
-    """Return a table over subsets as rows that fit a core's own cache."""
-    return table.reshape(-1, min(len(table), 1 << BLOCK_BITS))
-
-
-def doubles(values: FloatArray) -> FloatArray:
-    """Return, for every two bits, the sum of the values of the masks with both.
-
-    The diagonal has the sums of the masks with one bit.
-    """
-    return _pair_sums(rows(values), rows(values).shape)
-
-
-def _pair_sums(blocks: Iterable[FloatArray], shape: tuple[int, ...]) -> FloatArray:
-    """Return the same from the rows of a table, each of which is used when it is made."""
-    count, width = shape
-    bits, low = width.bit_length() - 1, np.zeros(width)
-    first, second = np.empty((count, 1 << bits // 2)), np.empty((count, 1 << -(-bits // 2)))
-    for n, row in enumerate(blocks):
-        low += row
-        row.reshape(second.shape[1], -1).sum(axis=0, out=first[n])
-        row.reshape(second.shape[1], -1).sum(axis=1, out=second[n])
-    across = singles(np.concatenate([singles(first.T), singles(second.T)]).T)
-    return np.block([[_inside(low), across.T], [across, _inside(first.sum(axis=1))]])
-
-
-def _inside(values: FloatArray) -> FloatArray:
-    """Return the sums for every two bits by halving."""
-    sums = np.diag(singles(values))
-    for i in reversed(range(len(sums))):
-        low, high = values[: 1 << i], values[1 << i :]
-        sums[i, :i] = sums[:i, i] = singles(high)
-        values = low + high
-    return sums
-
-
-def singles(values: FloatArray) -> FloatArray:
-    """Return, for every bit, the sum of the values of the masks that hold it."""
-    sums = np.empty((len(values).bit_length() - 1, *values.shape[1:]))
-    for i in reversed(range(len(sums))):
-        low, high = values[: 1 << i], values[1 << i :]
-        sums[i] = high.sum(axis=0)
-        values = low + high
-    return sums
-
-
-def predicted_bytes(n: int) -> int:
-    """Return an upper bound on what the tables of n templates take while they are made.
-
-    A ranked transform has three tables and its arenas; draws need a fourth.
-    """
-    if n > POSITIVE:
-        return (8 << n) * 5 + (100 << 20)
-    return (8 << n) * 8 + (1 << 20) + (3**n if n <= SMALL else 0) * 32
-
-
-def predicted_seconds(n: int) -> float:
-    """Estimate the seconds on one core: 3^n steps, or n²·2^n for the ranked transform."""
-    if n <= POSITIVE:
-        return 3.0**n * 5e-9
-    return n * n * 2.0**n * 8e-10

@@ -1,8 +1,7 @@
 """Compiled loops over many sets: what a distribution says about each record and pair.
 
-Sets of up to 14 records have tables over all subsets. They hold plain weights and no logarithms:
-a weight is a product of at most 13 edges, each between e^−45 and e^45.
-Subset convolutions fill them.
+Sets of up to 14 records have tables over all subsets, the same as a single set has
+(`exact.kernels`), one set after another in the same memory.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from partita.compilation import kernel, uncounted
-from partita.configurations.forest.kernels import DONE, draw, eliminate
+from partita.configurations.exact.kernels import fill_normalisers, fill_together, last_bit
+from partita.configurations.forest.kernels import DONE, draw, eliminate, fill_tree_weights
 
 NONE = -1
 PRIOR_PAIRS, PRIOR_F1 = 3.0, 0.9
@@ -31,7 +31,8 @@ def answer_small(links, chosen, rule, answers):  # type: ignore[no-untyped-def]
         first, last = links.starts[k], links.starts[k + 1]
         n, size = last - first, links.size[first:last]
         _weigh(links, k, first, n, weights)
-        _fill_tables(weights, size, links.apart[first:last], w, z)
+        fill_tree_weights(weights, size, links.apart[first:last], w)
+        fill_normalisers(w[: 1 << n], z[: 1 << n])
         answers.entities[k], answers.true_pairs[k] = _pair_marginals(w, z, size, p, sums)
         _rows(links, k, p, answers)
         for i in range(n):
@@ -54,7 +55,8 @@ def key_log_probabilities(links, labels, logs):  # type: ignore[no-untyped-def]
         first, last = links.starts[k], links.starts[k + 1]
         n = last - first
         _weigh(links, k, first, n, weights)
-        _fill_tables(weights, links.size[first:last], links.apart[first:last], w, z)
+        fill_tree_weights(weights, links.size[first:last], links.apart[first:last], w)
+        fill_normalisers(w[: 1 << n], z[: 1 << n])
         cells = np.zeros(n, dtype=np.int64)
         for i in range(n):
             cells[labels[first + i]] |= 1 << i
@@ -77,108 +79,13 @@ def _weigh(links, k, first, n, weights):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _fill_tables(weights, size, apart, w, z):  # type: ignore[no-untyped-def]
-    """Fill the weight of every subset as a cell, and the sum over its partitions."""
-    n = len(size)
-    links, out = np.empty(1 << n), np.empty(1 << n)
-    for t in range(n):
-        _fill_trees(weights, t, w, links, out)
-    _count_records(size, apart, out)
-    for mask in range(1 << n):
-        w[mask] = out[mask] * w[mask] if out[mask] > 0.0 else 0.0
-    z[0] = 1.0
-    for t in range(n):
-        _convolve(w[1 << t : 2 << t], z[: 1 << t], out, t)
-        z[1 << t : 2 << t] = out[: 1 << t]
-
-
-@kernel()
-def _count_records(size, apart, counts):  # type: ignore[no-untyped-def]
-    """Fill the number of records of every subset; -1 if two of its nodes must differ."""
-    counts[0] = 0.0
-    for t in range(len(size)):
-        for c in range(1 << t):
-            possible = counts[c] >= 0.0 and (apart[t] & c) == 0
-            counts[1 << t | c] = counts[c] + size[t] if possible else -1.0
-
-
-@kernel()
-def _fill_trees(weights, t, trees, links, out):  # type: ignore[no-untyped-def]
-    """Fill the sum over spanning trees of every subset whose last node is t.
-
-    Without t a tree falls into subtrees, each linked to t by one edge; the subtree with the last
-    of the other nodes is one of the subsets that are already filled.
-    """
-    top = 1 << t
-    trees[top], links[0] = 1.0, 0.0
-    for b in range(t):
-        low = 1 << b
-        for c in range(low):
-            links[low | c] = links[c] + weights[t, b]
-    for c in range(1, top):
-        links[c] *= trees[c]
-    for b in range(t):
-        low = 1 << b
-        _convolve(links[low : 2 * low], trees[top : top + low], out, b)
-        trees[top + low : top + 2 * low] = out[:low]
-
-
-@kernel()
-def _convolve(a, b, out, bits):  # type: ignore[no-untyped-def]
-    """Fill out[s] = Σ a[c]·b[s − c] over the subsets c of s; three bits at a time."""
-    if bits < 3:
-        for s in range(1 << bits):
-            total, c = 0.0, s
-            while True:
-                total += a[c] * b[s ^ c]
-                if c == 0:
-                    break
-                c = (c - 1) & s
-            out[s] = total
-        return
-    for h in range(1 << (bits - 3)):
-        o0 = o1 = o2 = o3 = o4 = o5 = o6 = o7 = 0.0
-        c = h
-        while True:
-            x, y = 8 * c, 8 * (h ^ c)
-            a0, a1, a2, a3 = a[x], a[x + 1], a[x + 2], a[x + 3]
-            a4, a5, a6, a7 = a[x + 4], a[x + 5], a[x + 6], a[x + 7]
-            b0, b1, b2, b3 = b[y], b[y + 1], b[y + 2], b[y + 3]
-            b4, b5, b6, b7 = b[y + 4], b[y + 5], b[y + 6], b[y + 7]
-            o0 += a0 * b0
-            o1 += a0 * b1 + a1 * b0
-            o2 += a0 * b2 + a2 * b0
-            o3 += a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0
-            o4 += a0 * b4 + a4 * b0
-            o5 += a0 * b5 + a1 * b4 + a4 * b1 + a5 * b0
-            o6 += a0 * b6 + a2 * b4 + a4 * b2 + a6 * b0
-            o7 += a0 * b7 + a1 * b6 + a2 * b5 + a3 * b4
-            o7 += a4 * b3 + a5 * b2 + a6 * b1 + a7 * b0
-            if c == 0:
-                break
-            c = (c - 1) & h
-        s = 8 * h
-        out[s], out[s + 1], out[s + 2], out[s + 3] = o0, o1, o2, o3
-        out[s + 4], out[s + 5], out[s + 6], out[s + 7] = o4, o5, o6, o7
-
-
-@kernel()
 def _pair_marginals(w, z, size, p, sums):  # type: ignore[no-untyped-def]
     """Fill the probability of every pair; return the expected numbers of cells and of pairs.
 
     `sums` become the probabilities that all of a subset are in one cell.
     """
     n = len(size)
-    full = (1 << n) - 1
-    cells, pairs = 0.0, 0.0
-    for mask in range(1, full + 1):
-        sums[mask] = w[mask] * (z[full ^ mask] / z[full])
-        cells += sums[mask]
-    for b in range(n):
-        low = 1 << b
-        for block in range(0, full + 1, 2 * low):
-            for mask in range(block, block + low):
-                sums[mask] += sums[mask + low]
+    cells, pairs = fill_together(w[: 1 << n], z[: 1 << n], sums[: 1 << n]), 0.0
     for i in range(n):
         p[i, i] = 1.0
         pairs += 0.5 * size[i] * (size[i] - 1.0)
@@ -417,9 +324,7 @@ def _draw_totals(w, z, sums, size, first, seed, answers):  # type: ignore[no-unt
 @kernel()
 def _drawn_cell(w, z, left, state):  # type: ignore[no-untyped-def]
     """Draw the cell of the last of the nodes that are left."""
-    top = 1
-    while top * 2 <= left:
-        top *= 2
+    top = last_bit(left)
     others = left ^ top
     u, c = _random(state) * z[left], others
     while True:

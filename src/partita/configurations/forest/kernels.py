@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from partita.compilation import kernel, uncounted
+from partita.configurations.exact.kernels import convolve
 
 DONE, STOPPED, DENSE, FULL = 0, 1, 2, 3
 CLIQUE = 0.7  # of the nodes left that the next one touches: from there on a dense matrix
@@ -69,7 +70,56 @@ def log_trees(weights, k):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def cell_table(weights, sizes, apart):  # type: ignore[no-untyped-def]
+def fill_tree_weights(weights, size, apart, w):  # type: ignore[no-untyped-def]
+    """Fill the weight of every subset as a cell: its records times the sum over spanning trees.
+
+    `weights` (n × n, below the diagonal) has the weights of edges, `size` the records of each node
+    and `apart` a mask of the nodes that it must differ from; `w` (2^n) belongs to the caller. Of at
+    most 14 nodes these are plain numbers: a product has at most 13 edges, each between e^−45 and
+    e^45.
+    """
+    n = len(size)
+    links, out = np.empty(1 << n), np.empty(1 << n)
+    for t in range(n):
+        _fill_trees(weights, t, w, links, out)
+    _count_records(size, apart, out)
+    for mask in range(1 << n):
+        w[mask] = out[mask] * w[mask] if out[mask] > 0.0 else 0.0
+
+
+@kernel()
+def _count_records(size, apart, counts):  # type: ignore[no-untyped-def]
+    """Fill the number of records of every subset; -1 if two of its nodes must differ."""
+    counts[0] = 0.0
+    for t in range(len(size)):
+        for c in range(1 << t):
+            possible = counts[c] >= 0.0 and (apart[t] & c) == 0
+            counts[1 << t | c] = counts[c] + size[t] if possible else -1.0
+
+
+@kernel()
+def _fill_trees(weights, t, trees, links, out):  # type: ignore[no-untyped-def]
+    """Fill the sum over spanning trees of every subset whose last node is t.
+
+    Without t a tree falls into subtrees, each linked to t by one edge; the subtree with the last
+    of the other nodes is one of the subsets that are already filled.
+    """
+    top = 1 << t
+    trees[top], links[0] = 1.0, 0.0
+    for b in range(t):
+        low = 1 << b
+        for c in range(low):
+            links[low | c] = links[c] + weights[t, b]
+    for c in range(1, top):
+        links[c] *= trees[c]
+    for b in range(t):
+        low = 1 << b
+        convolve(links[low : 2 * low], trees[top : top + low], out, b)
+        trees[top + low : top + 2 * low] = out[:low]
+
+
+@kernel()
+def tree_log_weights(weights, sizes, apart):  # type: ignore[no-untyped-def]
     """Return log w of every subset as a cell; −∞ with a cannot-link (a mask for each node)."""
     n = weights.shape[0]
     table = np.full(1 << n, -math.inf)
@@ -88,26 +138,6 @@ def cell_table(weights, sizes, apart):  # type: ignore[no-untyped-def]
                     work[x, y] = weights[inside[x], inside[y]]
             table[mask] = math.log(size) + log_trees(work, k)
     return table
-
-
-@kernel()
-def best_table(log_w):  # type: ignore[no-untyped-def]
-    """Return for every subset the largest sum of log w over its partitions."""
-    best = np.zeros(log_w.shape[0])
-    for s in range(1, log_w.shape[0]):
-        top = 1
-        while top * 2 <= s:
-            top *= 2
-        others = s ^ top
-        most, c = -math.inf, others
-        while True:
-            value = log_w[top | c] + best[others ^ c]
-            most = max(most, value)
-            if c == 0:
-                break
-            c = (c - 1) & others
-        best[s] = most
-    return best
 
 
 @kernel()

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.exact.draws import canonical_rows
 from partita.configurations.forest.model import Graph
-from partita.core import FloatArray, IntArray
+from partita.core import FloatArray, IntArray, restricted_growth_rows
 from partita.errors import TooLarge
 
 DENSE_CELL = 96  # groups up to which a cell is weighed as a dense matrix
@@ -211,7 +210,7 @@ class Network:
             *(charges, factor.core, hub_sums, rows, rng),
             (watched.left, watched.right, watched.weight, g.sizes, watched.probability),
         )
-        return canonical_rows(rows)
+        return restricted_growth_rows(rows)
 
     @cached_property
     def _sampler(self) -> Factor:

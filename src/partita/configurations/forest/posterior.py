@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from partita.configurations.count import count, log2_bell
-from partita.configurations.exact.draws import canonical_rows
-from partita.configurations.exact.posterior import DensePosterior, best_from_tables
-from partita.configurations.exact.tables import Tables
+from partita.configurations.exact.posterior import SubsetPosterior
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,
@@ -31,6 +30,7 @@ from partita.configurations.odds import Knowledge
 from partita.configurations.product_posterior import Contracted, Part, Product
 from partita.core import (
     Best,
+    BoolArray,
     Budget,
     Figure,
     FloatArray,
@@ -38,6 +38,7 @@ from partita.core import (
     Marginals,
     Method,
     Posterior,
+    restricted_growth_rows,
 )
 from partita.errors import InputError, TooLarge, Unavailable
 
@@ -82,46 +83,35 @@ def _connected(graph: Graph, budget: Budget, seed: int, method: str) -> Posterio
         needs, has = f"tables over 2^{n} subsets", f"2^{LARGEST}"
         raise TooLarge(f"an exact answer for {n} templates", needs, has, "the method sampled does")
     if method == "exact" or (method == "auto" and n <= EXACT):
-        return ExactForest(graph, budget)
+        return SubsetPosterior(TreeWeights(graph), budget)
     try:
         return SampledForest(graph, budget, seed)
     except Unavailable:
         if method == "auto" and n <= LARGEST:
-            return ExactForest(graph, budget)
+            return SubsetPosterior(TreeWeights(graph), budget)
         raise
 
 
-class ExactForest(DensePosterior):
-    """The exact posterior of a small set, from the weights of all cells."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeWeights:
+    """The weights of the cells of a graph; they are not products over pairs."""
 
-    def __init__(self, graph: Graph, budget: Budget) -> None:
-        from partita.configurations.exact.kernels import extend
+    graph: Graph
+    theta: None = None
 
-        n, log_w = len(graph), subset_log_weights(graph)
-        log_z = np.zeros(1 << n)
-        for i in range(n):
-            extend(log_w, log_z, i, 0, 1 << i)
-        possible = np.zeros((n, n))
-        possible[graph.apart[:, 0], graph.apart[:, 1]] = -np.inf
-        possible[graph.apart[:, 1], graph.apart[:, 0]] = -np.inf
-        total = Figure.exact(float(log_z[-1]))
-        super().__init__(possible, Tables(log_w, log_z, "subset recursion"), total, budget)
+    @property
+    def compatible(self) -> BoolArray:
+        return compatible_groups(self.graph)
 
-    def log_weight(self, labels: IntArray) -> float:
-        masks = np.bincount(labels, weights=2.0 ** np.arange(self.size)).astype(np.int64)
-        return float(self.tables.log_w[masks].sum())
+    def log_table(self) -> FloatArray:
+        return subset_log_weights(self.graph)
 
-    def entropy(self) -> Figure:
-        """H = log Z − Σ_C P(C)·log w(C); the weight of a cell is not a product over its pairs."""
-        log_w = self.tables.log_w
-        possible = np.isfinite(log_w)
-        expected = float(np.einsum("i,i", self.cell_table[possible], log_w[possible]))
-        return Figure.exact(max(0.0, self.log_normaliser.value - expected) / math.log(2.0))
 
-    def best(self, k: int) -> Best:
-        from partita.configurations.forest.kernels import best_table
-
-        return best_from_tables(self.tables.log_w, best_table(self.tables.log_w), k)
+def compatible_groups(graph: Graph) -> BoolArray:
+    """Return which groups have no cannot-link between them."""
+    compatible = np.ones((len(graph), len(graph)), dtype=np.bool_)
+    compatible[graph.apart[:, 0], graph.apart[:, 1]] = False
+    return compatible & compatible.T
 
 
 class SampledForest:
@@ -194,9 +184,7 @@ class SampledForest:
     def count(self) -> int | None:
         if self.size > COUNTED:
             return None
-        compatible = np.ones((self.size, self.size), dtype=np.bool_)
-        compatible[self.graph.apart[:, 0], self.graph.apart[:, 1]] = False
-        return count(compatible & compatible.T)
+        return count(compatible_groups(self.graph))
 
     def log2_count(self) -> Figure:
         """Return log₂ of the number, or bounds: without cannot-links, and without their ends."""
@@ -237,7 +225,7 @@ class SampledForest:
         mass = float(np.exp(weights - self.log_normaliser.high).sum())
         left = self.log_normaliser.high + math.log(max(1e-300, 1.0 - mass))
         most = min(left, self._bound)
-        return Best(canonical_rows(rows), weights, max(0.0, most - float(weights[-1])))
+        return Best(restricted_growth_rows(rows), weights, max(0.0, most - float(weights[-1])))
 
     @cached_property
     def _bound(self) -> float:

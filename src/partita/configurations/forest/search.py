@@ -6,16 +6,17 @@ import time
 
 import numpy as np
 
-from partita.configurations.exact.draws import canonical_rows
+from partita.configurations.exact.posterior import compiled_best
 from partita.configurations.forest.model import Graph, violated
 from partita.configurations.forest.network import DENSE_CELL, Network
-from partita.core import Budget, FloatArray, IntArray, linked_components
+from partita.core import Budget, FloatArray, IntArray, linked_components, restricted_growth_rows
 
 STARTS = 16  # draws that are weighed; the search starts from the heaviest and from the consensus
 SWEEPS = 40
 GAIN = 1e-9
 BLOCK, SMALL_BLOCK = 13, 9  # groups of a block for the bound: of few groups, and of many
 FEW = 150  # … up to which there are few
+PLAIN = 14  # groups up to which products of weights are plain numbers
 ALONE = -1  # the cell of a template that leaves the others
 
 
@@ -29,7 +30,7 @@ def best_found(network: Network, rows: IntArray, budget: Budget) -> tuple[IntArr
     found = [search.climb(starts[place], end) for place in {drawn, len(starts) - 1}]
     top = max(found, key=network.log_weight)
     near = np.concatenate([[top], search.neighbours(top), starts])
-    near = np.unique(canonical_rows(near), axis=0)
+    near = np.unique(restricted_growth_rows(near), axis=0)
     if len(network.graph.apart):
         near = near[~violated(network.graph, near)]
     logs = np.array([network.log_weight(row) for row in near])
@@ -45,20 +46,24 @@ def _consensus(network: Network, rows: IntArray) -> IntArray:
         share += row[g.left] == row[g.right]
     chosen = share > 0.5 * len(rows[:1000])
     labels = linked_components(len(g), g.left[chosen], g.right[chosen])
-    labels = canonical_rows(labels[None])[0]
+    labels = restricted_growth_rows(labels[None])[0]
     drawn: IntArray = rows[0]
     return drawn if len(g.apart) and violated(g, labels) else labels
 
 
 def subset_log_weights(graph: Graph) -> FloatArray:
     """Return log w of every subset of the groups as a cell; −∞ with a cannot-link."""
-    from partita.configurations.forest.kernels import cell_table
+    from partita.configurations.forest.kernels import fill_tree_weights, tree_log_weights
 
     apart = np.zeros(len(graph), dtype=np.int64)
     np.bitwise_or.at(apart, graph.apart[:, 0], 1 << graph.apart[:, 1])
     np.bitwise_or.at(apart, graph.apart[:, 1], 1 << graph.apart[:, 0])
-    table: FloatArray = cell_table(graph.dense(), graph.sizes, apart)
-    return table
+    if len(graph) > PLAIN:
+        table: FloatArray = tree_log_weights(graph.dense(), graph.sizes, apart)
+        return table
+    fill_tree_weights(graph.dense(), graph.sizes, apart, w := np.empty(1 << len(graph)))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(w, out=w))
 
 
 def upper_bound(graph: Graph) -> float:
@@ -70,13 +75,11 @@ def upper_bound(graph: Graph) -> float:
     of the pieces, and that of a configuration Π(1 + 2W) over all pairs between blocks times the
     product of the best weights.
     """
-    from partita.configurations.forest.kernels import best_table
-
     home = _blocks(graph, BLOCK if len(graph) <= FEW else SMALL_BLOCK)
     bound = 0.0
     for block in range(int(home.max(initial=-1)) + 1):
         inside = graph.part(np.flatnonzero(home == block))
-        bound += float(best_table(subset_log_weights(inside))[-1])
+        bound += float(compiled_best(subset_log_weights(inside))[-1])
     across = home[graph.left] != home[graph.right]
     bound += float(np.log1p(2.0 * graph.extra[across]).sum())
     charge = np.bincount(home, weights=graph.charge)
@@ -123,7 +126,7 @@ class _Search:
                 trial[node[n]] = labels.max() + 1 if goal == ALONE else goal
                 if not (len(self.graph.apart) and violated(self.graph, trial)):
                     labels = trial
-            labels = canonical_rows(labels[None])[0]
+            labels = restricted_growth_rows(labels[None])[0]
         return labels
 
     def neighbours(self, labels: IntArray, most: int = 64) -> IntArray:

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell, count
-from partita.configurations.enumeration import LARGEST, partitions
+from partita.configurations.exact.listed import LARGEST, listed_cells, partitions
 from partita.configurations.joint.posterior import WIDTH, JointPosterior
-from partita.configurations.merging.listed import cell_marginals
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge, Unavailable
 
@@ -158,7 +157,7 @@ class ConstrainedPosterior:
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         if not self.exact:
             raise Unavailable("cell probabilities need an exact answer; draws give some cells")
-        return cell_marginals(self.rows, self.shares())
+        return listed_cells(self.rows, self.shares())
 
     def best(self, k: int) -> Best:
         """List the best of all configurations, or of those met."""

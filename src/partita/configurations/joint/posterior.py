@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita.configurations.count import bell
-from partita.configurations.enumeration import LARGEST, enumerated_marginals, partitions
+from partita.configurations.exact.listed import (
+    LARGEST,
+    listed_cells,
+    listed_pairs,
+    partitions,
+)
 from partita.core import (
     Best,
     Figure,
@@ -46,15 +51,10 @@ class EnumeratedJoint:
         return Figure.exact(max(0.0, -float(self.probabilities @ self.logs)) / math.log(2.0))
 
     def pairs(self) -> Marginals:
-        return enumerated_marginals(self.probabilities, self.size)
+        return Marginals.exact(listed_pairs(partitions(self.size), self.probabilities))
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        sums: dict[tuple[int, ...], float] = {}
-        for row, share in zip(partitions(self.size), self.probabilities.tolist(), strict=True):
-            for label in range(int(row.max()) + 1):
-                cell = tuple(np.flatnonzero(row == label).tolist())
-                sums[cell] = sums.get(cell, 0.0) + share
-        return iter(sorted(sums.items()))
+        return listed_cells(partitions(self.size), self.probabilities)
 
     def best(self, k: int) -> Best:
         order = np.argsort(-self.logs, kind="stable")[:k]

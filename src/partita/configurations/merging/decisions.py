@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from partita.configurations.enumeration import LARGEST
+from partita.configurations.exact.listed import LARGEST
 from partita.configurations.merging.lattice import BITS, SMALL, Lattice, States, lattice
 from partita.configurations.merging.lattice_posterior import LatticePosterior
 from partita.configurations.merging.listed import ListedPosterior, enumerate_configurations

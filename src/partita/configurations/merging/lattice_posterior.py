@@ -10,10 +10,10 @@ from itertools import count
 
 import numpy as np
 
+from partita.configurations.exact.listed import listed_cells
 from partita.configurations.merging.bounds import MassBounds, bell_bits, log2_count
 from partita.configurations.merging.bounds import count as count_configurations
 from partita.configurations.merging.lattice import SMALL, Lattice, Step, most
-from partita.configurations.merging.listed import cell_marginals
 from partita.configurations.merging.model import Merger
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import Unavailable
@@ -154,7 +154,7 @@ class LatticePosterior:
                 f"cell probabilities of {self.size} templates by merging decisions need a list of "
                 f"all configurations; the pair probabilities are there"
             )
-        return cell_marginals(*self._all())
+        return listed_cells(*self._all())
 
     def paths(self) -> float:
         """Return the number of configurations with any weight."""

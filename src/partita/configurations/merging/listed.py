@@ -9,7 +9,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from partita.configurations.enumeration import LARGEST, partitions
+from partita.configurations.exact.listed import (
+    LARGEST,
+    draw_listed,
+    listed_cells,
+    listed_pairs,
+    partitions,
+)
 from partita.configurations.merging.bounds import MassBounds, bell_bits, count, log2_count, log_sum
 from partita.configurations.merging.model import Merger
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
@@ -61,16 +67,12 @@ class ListedPosterior:
         return self.mass.entropy(within, bell_bits(self.size))
 
     def pairs(self) -> Marginals:
-        shares = self.probabilities()
-        within = np.empty((self.size, self.size))
-        for i in range(self.size):
-            within[i] = shares @ (self.labels == self.labels[:, i : i + 1])
-        return self.mass.pairs(_symmetric(within))
+        return self.mass.pairs(listed_pairs(self.labels, self.probabilities()))
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         if not self.mass.exact:
             raise Unavailable("cell probabilities need an exact answer; the best list some cells")
-        return cell_marginals(self.labels, self.probabilities())
+        return listed_cells(self.labels, self.probabilities())
 
     def best(self, k: int) -> Best:
         listed = self.log_weights[:k]
@@ -79,24 +81,7 @@ class ListedPosterior:
         return Best(self.labels[:k], listed, gap)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        bounds = np.cumsum(self.probabilities())
-        chosen = np.searchsorted(bounds, rng.random(count) * bounds[-1], side="right")
-        rows: IntArray = self.labels[np.minimum(chosen, len(self.labels) - 1)]
-        return rows
-
-
-def cell_marginals(labels: IntArray, shares: FloatArray) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Return every cell of these configurations with its probability, first members first."""
-    n = labels.shape[1]
-    bits = 2 ** np.arange(n)
-    masks = (labels[:, :, None] == np.arange(n)) * bits[:, None]
-    cells, home = np.unique(masks.sum(axis=1), return_inverse=True)
-    sums = np.bincount(home.ravel(), np.repeat(shares, n), len(cells))
-    named = [
-        (tuple(np.flatnonzero(bits & c).tolist()), float(s))
-        for c, s in zip(cells, sums, strict=True)
-    ]
-    return iter(sorted((cell, share) for cell, share in named if cell))
+        return draw_listed(self.labels, self.probabilities(), count, rng)
 
 
 def enumerate_configurations(model: Merger) -> ListedPosterior:
@@ -168,10 +153,3 @@ def _product(table: FloatArray, logs: FloatArray) -> FloatArray:
     sums: FloatArray = table @ np.where(never, 0.0, logs)
     sums[table @ never > 0] = -math.inf
     return sums
-
-
-def _symmetric(pairs: FloatArray) -> FloatArray:
-    """Make the matrix symmetric with ones on the diagonal, whatever the rounding."""
-    pairs = np.clip((pairs + pairs.T) / 2, 0.0, 1.0)
-    np.fill_diagonal(pairs, 1.0)
-    return pairs

@@ -1,0 +1,73 @@
+"""Every configuration of a small set in a list, for weights that no recursion over cells has.
+
+The joint model and the merging decisions weigh a configuration as a sequence of decisions: the
+weight of a cell depends on the cells around it. So all configurations of few templates are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from partita.core import FloatArray, IntArray
+
+LARGEST = 9  # templates: 21,147 partitions
+LISTED = 8  # templates up to which a list gives the best and draws sooner than tables over subsets
+
+
+@lru_cache(maxsize=LARGEST + 1)
+def partitions(n: int) -> IntArray:
+    """Return all partitions as restricted growth strings, in order."""
+    labels = np.zeros((1, 0), dtype=np.int64)
+    for _ in range(n):
+        choices = labels.max(axis=1, initial=-1) + 2
+        rows = np.repeat(labels, choices, axis=0)
+        fresh = np.arange(len(rows)) - np.repeat(np.cumsum(choices) - choices, choices)
+        labels = np.column_stack([rows, fresh])
+    return labels
+
+
+@lru_cache(maxsize=LARGEST + 1)
+def cell_table(n: int) -> IntArray:
+    """Return the cells of every partition as sets of bits, 0 where a partition has fewer."""
+    return cell_masks(partitions(n))
+
+
+def cell_masks(labels: IntArray) -> IntArray:
+    """Return the cells of rows of labels as sets of bits, 0 where a row has fewer."""
+    cells, rows = np.zeros_like(labels), np.arange(len(labels))
+    for place in range(labels.shape[1]):
+        cells[rows, labels[:, place]] |= 1 << place
+    return cells
+
+
+def listed_cells(labels: IntArray, shares: FloatArray) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Return every cell of these configurations with its probability, first members first."""
+    n = labels.shape[1]
+    cells, home = np.unique(cell_masks(labels), return_inverse=True)
+    sums = np.bincount(home.ravel(), np.repeat(shares, n), len(cells)).tolist()
+    named = (tuple(i for i in range(n) if int(mask) >> i & 1) for mask in cells)
+    return iter(sorted((cell, share) for cell, share in zip(named, sums, strict=True) if cell))
+
+
+def listed_pairs(labels: IntArray, shares: FloatArray) -> FloatArray:
+    """Return the probability that two templates share a cell, from those of configurations."""
+    n = labels.shape[1]
+    pairs = np.empty((n, n))
+    for i in range(n):
+        pairs[i] = shares @ (labels == labels[:, i : i + 1])
+    pairs = np.clip((pairs + pairs.T) / 2, 0.0, 1.0)  # symmetric whatever the rounding
+    np.fill_diagonal(pairs, 1.0)
+    return pairs
+
+
+def draw_listed(
+    labels: IntArray, shares: FloatArray, count: int, rng: np.random.Generator
+) -> IntArray:
+    """Draw configurations from a list with their shares."""
+    bounds = np.cumsum(shares)
+    chosen = np.searchsorted(bounds, rng.random(count) * bounds[-1], side="right")
+    rows: IntArray = labels[np.minimum(chosen, len(labels) - 1)]
+    return rows
