@@ -33,6 +33,7 @@ from partita.configurations.forest.model import ForestParameters
 from partita.configurations.greedy import GreedyParameters
 from partita.configurations.joint.model import parse_joint_model
 from partita.configurations.odds import ScaledParameters
+from partita.results.saved_results import Alone, read_results
 from partita.store import migrating
 from partita.training.parameter_files import model_parameters, read_pair_parameters
 
@@ -162,6 +163,23 @@ def test_a_stored_run_is_exported_as_it_was(store: Path, tmp_path: Path, run: st
     before = (EARLIER / f"{run}.jsonl").read_text(encoding="utf-8").splitlines()
     for line, text in zip(lines, before, strict=True):
         assert {name: line[name] for name in json.loads(text)} == json.loads(text)
+
+
+def test_results_are_read_reported_and_explained(tmp_path: Path) -> None:
+    """Files that `run --out` of version 0.1 wrote; their field `sort` is the type."""
+    resolved, alone = read_results(EARLIER / "monday.jsonl")
+    assert not isinstance(resolved, Alone)
+    assert [one.type for one in resolved.set.templates] == ["DEPOT"] * 3
+    assert resolved.entities[0].slots["LOCATION"][0].value == "TARBORO"
+    assert isinstance(alone, Alone)
+    for run in ("monday", "joint"):
+        page = tmp_path / f"{run}.html"
+        command("report", EARLIER / f"{run}.jsonl", "--out", page)
+        assert "<html" in page.read_text(encoding="utf-8")
+    why = json.loads(
+        command("explain", EARLIER / "monday.jsonl", "tarboro.1", "T1", "T3", "--json")
+    )
+    assert why["marginal"] == pytest.approx(0.9909, abs=1e-4)
 
 
 def test_the_keys_of_a_store_are_learned_from(store: Path) -> None:
