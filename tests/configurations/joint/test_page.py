@@ -9,7 +9,7 @@ import pytest
 
 from oracles.joint_explained import decision
 from partita.configurations.count import bell
-from partita.configurations.enumeration import LARGEST
+from partita.configurations.exact.listed import LARGEST
 from partita.configurations.joint import codes, constrained, network_kernels, posterior
 from partita.configurations.joint.model import shipped_joint_model
 from partita.core import Template
