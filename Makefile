@@ -7,7 +7,7 @@ KILLS ?= 500
 MUTATIONS ?= 200
 SEED ?= 0
 SETS ?= 250
-PATHS := tests packages/partita-incidents/tests benchmarks scripts
+PATHS := tests packages/partita-incidents/tests benchmarks scripts .
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test check bench fuzz kill load mutate traps docs figures screenshots clean
@@ -55,7 +55,7 @@ docs: $(VENV)/.dev
 
 # The quick tables of the documentation; with ALL=1 also the slow ones; with ONLY=NAME just one.
 figures: $(VENV)/.dev
-	$(BIN)/python scripts/figures.py $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
+	$(BIN)/python -m research.figures $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
 
 # Every view of the page at 1440 and 390 pixels, in light and dark, into screenshots/.
 screenshots: $(VENV)/.dev

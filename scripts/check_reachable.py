@@ -53,6 +53,18 @@ ALLOWED = {
     "partita.core.tabular.Tabular._repr_html_": "called by notebooks",
     "partita.configurations.joint.model.read_joint_model": "the reader beside its writer",
     "partita_incidents.incident_models.read_models": "the reader beside its writer",
+    **{
+        f"partita.text.{name}": "the format beside its reader, for research/"
+        for name in (
+            "analysis_models.analyser_bytes",
+            "analysis_models.read_analyser",
+            "tagger_models.read_tagger",
+            "tagger_models.tagger_bytes",
+            "tagger_models.write_tagger",
+        )
+    },
+    "partita.text.mention_kernels.codes_of_words": "of the features in training, by research/",
+    "partita.text.tagger_kernels.codes_all": "of the features in training, by research/",
     "partita.text.words.WordTable.similarity": "documented in docs/words.md",
     "partita.text.words.WordTable.noun_classes": "documented in docs/words.md",
     "partita.text.words.WordTable.is_hypernym": "documented in docs/words.md",

@@ -215,8 +215,8 @@ def _message_targets() -> list[Target]:
     from partita.text.gazetteer import read_gazetteer
     from partita.text.messages import read_messages
     from partita.text.raw_messages import RawMessage
-    from partita.training.tagger import read_tagged
     from partita_incidents.exam_files import read_exam
+    from research.tagger import read_tagged
 
     def mentions(path: Path) -> Iterable[object]:
         message = RawMessage("input", "Ann Smith met Bob .", "input.txt")

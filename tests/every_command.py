@@ -17,9 +17,9 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import partita
-from partita.app.authoring import learn_tagger
 from partita.cli import app
-from partita.training.tagger import TaggerSettings
+from research.reading_models import learn_tagger
+from research.tagger import TaggerSettings
 from small_exam import written
 
 SECONDS = re.compile(r'"seconds": [^,}]+')  # what an experiment took

@@ -11,7 +11,7 @@ from oracles.instances import log_odds, symmetric, uniform_pairs
 from oracles.posteriors import ListedPosterior
 from partita.configurations.odds import ScaledParameters, scale_log_odds
 from partita.errors import InputError
-from solve_parameters.scaled import pair_numbers
+from research.solve_parameters.scaled import pair_numbers
 
 INF = math.inf
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from measure_groups import Given
 from partita.core import Message, Region
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import load_domain, read_domain
@@ -19,6 +18,7 @@ from partita.rules.lint import failing_examples, lint
 from partita.rules.phrases import Phrase
 from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import Tokens, tokenize
+from research.measure_groups import Given
 
 UPPER_TOO = pytest.mark.parametrize("upper", [False, True], ids=["mixed", "upper"])
 

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.tagging import plain_tags
-from partita.evaluation.extraction import measure_tagging
 from partita.text import tagger as tagging_words
 from partita.text import tagger_kernels as tagging_kernels
 from partita.text.tagger import (
@@ -28,7 +27,8 @@ from partita.text.tagger import (
     shape,
 )
 from partita.text.tagger_models import shipped_tagger
-from partita.training.tagger import read_tagged, upper_case
+from research.reading_models import measure_tagging
+from research.tagger import read_tagged, upper_case
 
 T = TypeVar("T")
 DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data"))

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from partita.training.maxent import Contexts, adapt, contexts, fit, loss
+from partita.training.maxent import Contexts, contexts, fit, loss
+from research.label_study import adapt
 
 SIZES = (1, 3, 2)
 

@@ -18,7 +18,6 @@ from partita.training.label_choice import (
     OpenPairs,
     add_key,
     choose,
-    entropy,
     expected_saving,
     information,
     inverse_with_keys,
@@ -27,6 +26,7 @@ from partita.training.label_choice import (
     total_information,
     weighted_covariance,
 )
+from research.label_study import entropy
 
 FEATURES = 5
 PRECISION = 0.7

@@ -20,7 +20,6 @@ from partita.configurations.method_choice import engine_for
 from partita.core import Budget, Configuration, restricted_growth
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
-from partita.evaluation.label_study import small_sets
 from partita.evaluation.learning_curves import (
     PRIOR,
     Lesson,
@@ -34,6 +33,7 @@ from partita.text.raw_messages import RawMessage
 from partita.training.key_likelihood import KeyedSet, KeyLikelihood, KeyPrior, fit_weights
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import shipped_pair_parameters
+from research.label_study import small_sets
 
 START = shipped_pair_parameters()
 MODELS = ("evidential", "merging", "scaled", "greedy")

@@ -278,7 +278,7 @@ def test_what_may_not_be_shipped_is_found(tmp_path: Path) -> None:
 
 
 def test_the_open_table_is_as_it_was_made() -> None:
-    """A change must come from scripts/make_places.py, which reads nothing but GeoNames data."""
+    """A change must come from research/make_places.py, which reads nothing but GeoNames data."""
     table = PACKAGES[0] / "parameters" / TABLE
     assert "GeoNames" in json.loads(table.read_text("utf-8"))["licence"]
     assert sha256(table.read_bytes()).hexdigest() == MADE

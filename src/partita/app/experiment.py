@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from partita.configurations.joint.model import shipped_joint_model
-from partita.core import Document, Posterior, Template
 from partita.corpora.documents import read_documents
 from partita.domains import schema_of
 from partita.errors import InputError
@@ -27,18 +26,11 @@ from partita.evaluation.experiment import (
     run_splits,
 )
 from partita.evaluation.models import Model, joint
-from partita.evaluation.raw import RawFigures, measure_raw, raw_figures, raw_json, raw_markdown
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import Cut, cut, grouped_splits, paper_splits
-from partita.text.encoding import recased
-from partita.training.joint import joint_posterior
 from partita.views.charts import experiment_reliability_chart, save, sizes_chart
 
-if TYPE_CHECKING:
-    from partita.training.text_models import TextModels
-
 Progress = Callable[[str], None]
-CASES: dict[str, Callable[[str], str]] = {"as written": str, "upper": str.upper, "lower": str.lower}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +45,6 @@ class Design:
     shipped: bool = False
     seed: int = 0
     domain: str | None = None
-    case: str = "as written"
 
     def models(self) -> list[Model]:
         """Besides those of the paper."""
@@ -139,62 +130,3 @@ def _cuts(design: Design, corpora: Sequence[Path], progress: Progress | None) ->
     if not any(len(one.labels) for one in found):
         raise InputError(f"no mentions in {', '.join(map(str, corpora))}")
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class RawStudy:
-    """Figures from raw text to entities: models learned for the study, and the shipped ones."""
-
-    rows: tuple[RawFigures, ...]
-
-    def json(self) -> str:
-        """The figures of the first row, and all rows."""
-        return json.dumps(raw_json(self.rows), ensure_ascii=False, allow_nan=False) + "\n"
-
-    def markdown(self) -> str:
-        """The figures with intervals over documents, and by genre."""
-        return raw_markdown(self.rows)
-
-
-def study_raw(design: Design, progress: Progress | None = None) -> RawStudy:
-    """Find mentions in the raw text of test documents and resolve them.
-
-    Everything is learned from the corpora; with `shipped`, a second row has the models that come
-    with the package. Without corpora there is only that row.
-    """
-    from partita.text.analysis import shipped_analyser
-    from partita.training.text_models import TextModels, train_text_models
-
-    report = progress or (lambda _: None)
-    tested = [document for document in read_documents(design.test, design.source) if len(document)]
-    if not tested:
-        raise InputError("no documents with mentions to test on (expected --test)")
-    rows = []
-    if design.corpora:
-        models = train_text_models(design.corpora, seed=design.seed, progress=report)
-        rows.append(_raw_row("learned", models, tested, design, report))
-    if design.shipped or not rows:
-        models = TextModels(shipped_analyser(), shipped_joint_model())
-        rows.append(_raw_row("shipped", models, tested, design, report))
-    return RawStudy(tuple(rows))
-
-
-def _raw_row(
-    name: str,
-    models: TextModels,
-    tested: Sequence[Document],
-    design: Design,
-    report: Progress,
-) -> RawFigures:
-    from partita.training.text_models import text_templates
-
-    def resolve(templates: Sequence[Template]) -> Posterior:
-        return joint_posterior(templates, models.joint, seed=design.seed)
-
-    measures = []
-    for number, document in enumerate(tested, 1):
-        report(f"{name}: document {number} of {len(tested)}")
-        text = recased(document.text, CASES[design.case])
-        found = text_templates(models.analyser, document.name, text)
-        measures.append(measure_raw(document, found, resolve))
-    return raw_figures(name, measures, seed=design.seed)

@@ -231,14 +231,6 @@ Corpora = Annotated[
         help="Folders of messages with keys, key files, or CoNLL-U files or folders.",
     ),
 ]
-OptionalCorpora = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="CORPUS...",
-        show_default=False,
-        help="Folders of messages with keys, key files, or CoNLL-U files or folders.",
-    ),
-]
 Keys = Annotated[
     list[Path],
     typer.Argument(metavar="KEYS...", help="Key files, or CoNLL-U files or folders."),
@@ -358,20 +350,6 @@ Largest = Annotated[
     typer.Option(metavar="N", min=2, help="Use only sets of at most N templates."),
 ]
 Shipped = Annotated[bool, typer.Option("--shipped", help="Add a row for the shipped models.")]
-Raw = Annotated[
-    bool,
-    typer.Option(
-        "--raw", help="Start from the raw text: find mentions and types, then resolve them."
-    ),
-]
-Case = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        callback=one_of(("as written", "upper", "lower")),
-        help="With --raw: case of the test texts: as written, upper or lower.",
-    ),
-]
 Charts = Annotated[
     Path | None,
     typer.Option(

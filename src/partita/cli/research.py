@@ -1,4 +1,4 @@
-"""The commands train, evaluate, experiment, explain and study-keys."""
+"""The commands train, evaluate, experiment, and explain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands of this module."""
     for command in (train, evaluate, experiment, explain):
         app.command()(command)
-    app.command("study-keys")(study_keys)
 
 
 def train(
@@ -155,14 +154,12 @@ def explain(
 
 
 def experiment(
-    corpora: options.OptionalCorpora = None,
+    corpora: options.Corpora,
     source: options.Studied = None,
     test: options.Test = None,
     splits: options.Splits = 5,
     largest: options.Largest = None,
     shipped: options.Shipped = False,
-    raw: options.Raw = False,
-    case: options.Case = "as written",
     domain: options.Domain = None,
     gazetteer: options.Gazetteer = None,
     charts: options.Charts = None,
@@ -174,110 +171,26 @@ def experiment(
     CORPUS is a file or folder of CoNLL-U with CorefUD entities, or a key file. With
     --test, all models are trained on CORPUS and evaluated on the test corpora.
     Without it, the paper's three splits and --splits random ones are used.
-    Documents are never split. With --raw, only
-    the texts of the test corpora are used: mentions, trees and types are predicted
-    by an analyser trained on CORPUS and resolved by a joint model trained on what
-    it finds; without CORPUS the shipped models are measured.
+    Documents are never split.
 
     \b
     Examples:
       partita experiment train --test dev --json > rows.json
-      partita experiment train ewt.conllu --test dev --raw --shipped
-      partita experiment --test dev --raw --case upper
       partita experiment corpus --largest 9 --splits 20
       partita experiment keys.jsonl --charts pictures
     """
     with error_boundary() as console:
-        from partita.app.experiment import Design, RawStudy, Study, save_charts, study, study_raw
+        from partita.app.experiment import Design, Study, save_charts, study
         from partita.plugins import EXPERIMENTS, format_of
 
-        if not corpora and not raw:
-            raise typer.BadParameter("CORPUS is required without --raw")
-        corpora = corpora or []
-        found: Study | RawStudy
+        found: Study
         if source not in (None, *options.SOURCES):
             study_format = format_of(EXPERIMENTS, source, options.SOURCES)
             found = study_format(corpora, test or (), console.progress, seed, gazetteer, splits)
         else:
-            design = Design(
-                corpora, test or (), source, splits, largest, shipped, seed, domain, case
-            )
-            found = (study_raw if raw else study)(design, console.progress)
-        if charts is not None and not isinstance(found, RawStudy):
+            design = Design(corpora, test or (), source, splits, largest, shipped, seed, domain)
+            found = study(design, console.progress)
+        if charts is not None:
             save_charts(found.experiments, charts)
-        console.say(found.json() if json else found.markdown())
-        console.flush()
-
-
-def _known(names: list[str] | None) -> list[str] | None:
-    from partita.training.label_choice import RULES
-
-    for name in names or ():
-        if name not in RULES:
-            raise typer.BadParameter(f"{name!r}; expected one of {', '.join(RULES)}")
-    return names
-
-
-Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Number of paired runs.")]
-Largest = Annotated[
-    int,
-    typer.Option(metavar="N", min=2, max=14, help="Templates of the largest set."),
-]
-Pool = Annotated[int, typer.Option(metavar="N", min=3, help="Number of sets to choose from.")]
-Held = Annotated[int, typer.Option(metavar="N", min=1, help="Number of held-out sets.")]
-After = Annotated[
-    list[int] | None,
-    typer.Option("--after", metavar="N", min=2, show_default="5, 10, 20, 40",
-                 help="Evaluate after N keys; repeatable."),
-]  # fmt: skip
-Rules = Annotated[
-    list[str] | None,
-    typer.Option("--rule", metavar="NAME", callback=_known, show_default="all",
-                 help="Rule to compare with random choice, e.g. saved; repeatable."),
-]  # fmt: skip
-Shipped = Annotated[bool, typer.Option("--shipped", help="Start from the shipped parameters.")]
-Chart = Annotated[
-    Path | None, typer.Option("--chart", metavar="F", help="Save a chart: F.svg, F.html or F.png.")
-]
-
-
-def study_keys(
-    corpora: options.Corpora,
-    source: options.Source = None,
-    largest: Largest = 10,
-    pool: Pool = 120,
-    held: Held = 150,
-    after: After = None,
-    runs: Runs = 20,
-    rule: Rules = None,
-    shipped: Shipped = False,
-    domain: options.Domain = None,
-    chart: Chart = None,
-    json: options.JsonReport = False,
-    seed: options.Seed = 0,
-) -> None:
-    """Compare rules for choosing which sets to label first.
-
-    CORPUS has keys already. Each rule picks sets from some of its documents one by
-    one, starting from the same two sets. Bits are measured on the other documents.
-    Long sets are divided into parts that a person can label.
-
-    \b
-    Examples:
-      partita study-keys gum/train --chart choice.svg
-      partita study-keys domains/depots/corpus --shipped --runs 20 --json
-    """
-    with error_boundary() as console:
-        from partita.app.label_study import Plan, study
-        from partita.evaluation.label_study import Design
-        from partita.training.label_choice import RULES
-
-        numbers = tuple(sorted(set(after or (5, 10, 20, 40))))
-        rules = tuple(one for one in RULES if one == RULES[0] or one in (rule or RULES))
-        design = Design(pool, held, numbers=numbers, runs=runs, seed=seed, rules=rules)
-        plan = Plan(corpora, source, largest, shipped, domain, design)
-        found = study(plan, console.progress)
-        if chart is not None:
-            found.save_chart(chart)
         console.say(found.json() if json else found.markdown())
         console.flush()

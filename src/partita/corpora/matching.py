@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from partita.core import Configuration, Document, IntArray, Template
+from partita.core import IntArray, Template
 
 
 def match_mentions(gold: Sequence[Template], found: Sequence[Template]) -> IntArray:
@@ -83,20 +83,3 @@ def _likeness(gold: Template, found: Template) -> float:
     """Return the share of characters that two spans have in common, 1 if they are equal."""
     shared = min(gold.end, found.end) - max(gold.start, found.start)
     return max(0, shared) / max(1, max(gold.end, found.end) - min(gold.start, found.start))
-
-
-def keyed_document(gold: Document, found: Sequence[Template]) -> Document:
-    """Return found mentions with a key: matched ones as in the gold key, others alone."""
-    labels = keyed_labels(gold, match_mentions(gold.templates, found))
-    cells: dict[int, list[str]] = {}
-    for template, label in zip(found, labels.tolist(), strict=True):
-        cells.setdefault(label, []).append(template.id)
-    return Document(gold.name, gold.genre, tuple(found), Configuration(cells.values()), gold.text)
-
-
-def keyed_labels(gold: Document, matched: IntArray) -> IntArray:
-    """Return the cell of each found mention: the gold cell, or one of its own."""
-    alone = len(gold) + np.arange(len(matched))
-    if not len(gold):
-        return alone
-    return np.where(matched < 0, alone, gold.labels[matched])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Literal
 
 from partita.core import Document, Template
@@ -14,8 +13,6 @@ from partita.core.templates import EVENT, KIND
 from partita.errors import InputError
 from partita.evaluation.scores import Tally
 from partita.templates.schema import OWN_TYPE, Schema, Values
-from partita.text.tagger import Tagger, normalise_word
-from partita.training.tagger import TaggedSentence
 
 NOTHING = Tally()
 WORD = re.compile(r"\w[\w'’-]*")
@@ -315,39 +312,3 @@ def _slips(message: str, met: Met, values: tuple[Values, Values]) -> Iterator[Sl
 
 def _text(template: Template) -> str:
     return " ".join(template.text.split())
-
-
-@dataclass(frozen=True, slots=True)
-class Tagging:
-    """Words and those tagged right; confusions ((right, assigned), count), most frequent first."""
-
-    words: int
-    right: int
-    unknown: int
-    unknown_right: int
-    confusions: tuple[tuple[tuple[str, str], int], ...]
-
-    @property
-    def accuracy(self) -> float:
-        return self.right / self.words if self.words else 0.0
-
-    @property
-    def unknown_accuracy(self) -> float:
-        return self.unknown_right / self.unknown if self.unknown else 0.0
-
-
-def measure_tagging(tagger: Tagger, sentences: Sequence[TaggedSentence]) -> Tagging:
-    """Compare the tagger's tags with the right ones."""
-    words = [word for sentence in sentences for word in sentence.words]
-    right = [tag for sentence in sentences for tag in sentence.tags]
-    tags = tagger.names(words, list(accumulate(len(sentence.words) for sentence in sentences)))
-    unknown = [normalise_word(word) not in tagger.lexicon for word in words]
-    confused = Counter((r, f) for r, f in zip(right, tags, strict=True) if r != f)
-    hits = [r == f for r, f in zip(right, tags, strict=True)]
-    return Tagging(
-        len(words),
-        sum(hits),
-        sum(unknown),
-        sum(hit and strange for hit, strange in zip(hits, unknown, strict=True)),
-        tuple(sorted(confused.items(), key=lambda item: (-item[1], item[0]))),
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
 
 from partita.errors import InputError
 
@@ -94,11 +93,3 @@ def _utf16_hint(data: bytes) -> str:
         if half and 2 * half.count(0) > len(half):
             return f" ; try --encoding {name}"
     return ""
-
-
-def recased(text: str, case: Callable[[str], str]) -> str:
-    """Return a text in another case; letters that would become several stay as they are."""
-    changed = case(text)
-    if len(changed) == len(text):
-        return changed
-    return "".join(case(letter) if len(case(letter)) == 1 else letter for letter in text)

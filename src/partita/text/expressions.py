@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -136,16 +136,6 @@ def _quoted(expression: Expression, quotes: Sequence[Span]) -> dict[str, Any]:
     inside = place > 0 and expression.end <= quotes[place - 1][1]
     asked = any(word.form == "?" for word in expression.at.tree.words[-3:])
     return {"QUOTE": place if inside else None, "QUESTION": True if asked else None}
-
-
-def document_templates(
-    sentences: Iterable[PlacedSentence], text: str, rule: str
-) -> tuple[Template, ...]:
-    """Return the templates of all mentions of a text, in text order."""
-    made: list[Template] = []
-    for sentence in sentences:
-        made += templates(expressions(sentence), len(made) + 1, text, 0, rule)
-    return tuple(made)
 
 
 def _template(

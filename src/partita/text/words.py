@@ -1,6 +1,6 @@
 """English words: vectors, clusters, noun senses, derivations and frequencies.
 
-The table is distilled from open data by scripts/make_words.py; NOTICE names its sources.
+The table is distilled from open data by research/make_words.py; NOTICE names its sources.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,14 +51,6 @@ def question_probabilities(pairs: OpenPairs, p: FloatArray) -> FloatArray:
     t_free[:-1] = np.cumprod(separate[::-1], axis=0)[::-1][1:]
     probabilities: FloatArray = (s_free * t_free)[pairs.left, pairs.right]
     return probabilities
-
-
-def entropy(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> float:
-    """Return the joint entropy of the merger's answers in bits."""
-    p = probabilities(pairs, weights, sizes)
-    inside = np.clip(p, 1e-15, 1 - 1e-15)
-    each = -(inside * np.log2(inside) + (1 - inside) * np.log2(1 - inside))
-    return float(question_probabilities(pairs, p) @ each)
 
 
 def probabilities(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
@@ -216,94 +208,3 @@ def _labelling_units(key: KeyInformation) -> float:
 
 def _gain_order(item: tuple[int, float]) -> tuple[float, int]:
     return -item[1], item[0]
-
-
-PER_TEMPLATE = " per template"
-RULES = (
-    "random",
-    "longest",
-    "entropy",
-    f"entropy{PER_TEMPLATE}",
-    "information",
-    f"information{PER_TEMPLATE}",
-    "saved",
-    f"saved{PER_TEMPLATE}",
-)
-
-Learn = Callable[[Sequence[int]], FloatArray]
-Enough = Callable[[Sequence[int]], bool]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pool:
-    """Sets that can be labelled, the sizes of their characteristics, the precision of the prior,
-    and a function that fits weights to some keys."""
-
-    sets: Sequence[OpenPairs]
-    sizes: tuple[int, ...]
-    precision: float
-    learn: Learn
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Uncertainty:
-    """The information of each set under the latest weights, and A⁻¹ of the keys so far."""
-
-    keys: list[KeyInformation]
-    target: FloatArray
-    inverse: FloatArray
-
-    def after(self, place: int) -> Uncertainty:
-        return Uncertainty(self.keys, self.target, add_key(self.inverse, self.keys[place]))
-
-
-def choose_by_rule(
-    rule: str, pool: Pool, first: Sequence[int], enough: Enough, rng: np.random.Generator
-) -> list[int]:
-    """Return indices in the order in which a rule chooses them, until it is enough."""
-    chosen, random_values = list(first), rng.random(len(pool.sets))
-    kind, per_template = rule.removesuffix(PER_TEMPLATE), rule.endswith(PER_TEMPLATE)
-    values, uncertainty = random_values, None
-    if kind == "longest":
-        values = random_values / 2 + [pairs.templates for pairs in pool.sets]
-    while not enough(chosen) and len(chosen) < len(pool.sets):
-        if kind == "entropy" and refit_due(len(chosen)):
-            values = _entropies(pool, pool.learn(chosen))
-        elif kind in ("information", "saved"):
-            if uncertainty is None or refit_due(len(chosen)):
-                uncertainty = _uncertainty(pool, chosen)
-            else:
-                uncertainty = uncertainty.after(chosen[-1])
-            values = _gains(kind, uncertainty)
-        chosen.append(_best(values, chosen, pool, per_template))
-    return chosen
-
-
-def refit_due(keys: int) -> bool:
-    """Return whether weights are refitted after so many keys: seldom once there are many."""
-    return keys <= 10 or keys % (2 if keys <= 20 else 4) == 0
-
-
-def _entropies(pool: Pool, weights: FloatArray) -> FloatArray:
-    return np.array([entropy(pairs, weights, pool.sizes) for pairs in pool.sets])
-
-
-def _uncertainty(pool: Pool, chosen: Sequence[int]) -> Uncertainty:
-    information = key_information(pool.sets, pool.learn(chosen), pool.sizes)
-    features = information[0].rows.shape[1]
-    inverse = inverse_with_keys((information[n] for n in chosen), features, pool.precision)
-    return Uncertainty(information, total_information(information, features), inverse)
-
-
-def _gains(kind: str, uncertainty: Uncertainty) -> FloatArray:
-    if kind == "information":
-        return np.array([information(uncertainty.inverse, key) for key in uncertainty.keys])
-    spread = weighted_covariance(uncertainty.inverse, uncertainty.target)
-    return np.array([expected_saving(uncertainty.inverse, key, spread) for key in uncertainty.keys])
-
-
-def _best(values: FloatArray, chosen: Sequence[int], pool: Pool, per_template: bool) -> int:
-    cost = np.array([pairs.templates for pairs in pool.sets]) if per_template else 1
-    score = values / cost
-    score[list(chosen)] = -np.inf
-    return int(score.argmax())

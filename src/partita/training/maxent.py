@@ -198,20 +198,6 @@ def fit(
     return iterative_scaling(sample, chosen, precision, start)
 
 
-def adapt(sample: Contexts, around: FloatArray, precision: float) -> FloatArray:
-    """Return weights under a prior around other weights: less precision·|λ − λ₀|²/2.
-
-    A feature that no pair has keeps the weight that it had, and answers of one kind alone are
-    allowed.
-    """
-    seen = np.flatnonzero(sample.totals(sample.count) > 0)
-    table, offset = sample.table(seen), sample.scores(around)
-    rows = Regression(table, sample.count, sample.yes, precision, offset)
-    weights = around.copy()
-    weights[seen] += rows.newton(np.zeros(len(seen)))
-    return weights
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Regression:
     """Logistic regression with a ridge over rows of a dense table, by Newton's method:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from partita.core import Distribution
 from partita.errors import InputError, Unavailable
 from partita.evaluation.calibration import Bin
-from partita.evaluation.label_study import RuleComparison
 from partita.evaluation.rows import CalibrationRow, Row
 from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.results.saved_results import Result
@@ -22,7 +20,7 @@ from partita.views.palette import categories, colour
 EXTENSIONS = (".svg", ".html", ".png", ".json")
 
 
-def _coloured(chart: Any) -> Any:
+def coloured(chart: Any) -> Any:
     """Return a whole chart in the colours of the page; a part of another chart cannot have them."""
     return chart.configure(
         range={"category": categories()},
@@ -55,7 +53,7 @@ def configurations_chart(distribution: Distribution | Result) -> Any:
     numbers = bars.mark_text(align="left", dx=4).encode(
         text=alt.Text("probability:Q", format=".4f")
     )
-    return _coloured((bars + numbers).properties(width=360))
+    return coloured((bars + numbers).properties(width=360))
 
 
 def save(chart: Any, path: Path) -> None:
@@ -102,7 +100,7 @@ def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> A
 
     The area of a dot is its count; points on the dashed line are well calibrated.
     """
-    return _coloured(_reliability(altair(), bins, title))
+    return coloured(_reliability(altair(), bins, title))
 
 
 def _reliability(alt: Any, bins: Mapping[str, Bins], title: str) -> Any:
@@ -142,7 +140,7 @@ def learning_chart(points: Sequence[Mapping[str, float]]) -> Any:
         *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("bits", "low", "high")),
     ]
     line = base.mark_line(point=True).encode(y="bits:Q", tooltip=hints)
-    return _coloured((band + line).properties(title="Learning curve", width=420, height=260))
+    return coloured((band + line).properties(title="Learning curve", width=420, height=260))
 
 
 def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
@@ -163,7 +161,7 @@ def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
     numbers = bars.mark_text(align="left", dx=4).encode(text=alt.Text("bits:Q", format=".2f"))
     hidden = len(order) - len(shown)
     more = f"; {hidden:,} less uncertain not shown" if hidden else ""
-    return _coloured((bars + numbers).properties(title=f"Entropy of messages{more}", width=360))
+    return coloured((bars + numbers).properties(title=f"Entropy of messages{more}", width=360))
 
 
 BEFORE, AFTER = "pairs alone", "given the whole set"
@@ -180,7 +178,7 @@ def pairs_chart(distribution: Distribution | Result) -> Any:
     rows = list(pair_rows(distribution))
     chart = alt.Chart(alt.InlineData(values=rows))
     sides = (_triangle(alt, chart, distribution, when) for when in (BEFORE, AFTER))
-    return _coloured(alt.hconcat(*sides))
+    return coloured(alt.hconcat(*sides))
 
 
 def pair_rows(distribution: Distribution | Result) -> Iterator[dict[str, Any]]:
@@ -243,7 +241,7 @@ def calibration_chart(row: Row) -> Any:
     }
     groups = [one for one in row.calibration if one.by != "all" and one.interval is not None]
     chart = _reliability(alt, {name: some for name, some in bins.items() if some}, "Reliability")
-    return _coloured(alt.hconcat(chart, _errors_chart(alt, groups)) if groups else chart)
+    return coloured(alt.hconcat(chart, _errors_chart(alt, groups)) if groups else chart)
 
 
 def _errors_chart(alt: Any, groups: Sequence[CalibrationRow]) -> Any:
@@ -281,7 +279,7 @@ def sizes_chart(rows: Sequence[Row]) -> Any:
     ]
     sizes = list(dict.fromkeys(one.size for row in rows for one in row.sizes))
     models = [row.model for row in rows]
-    return _coloured(
+    return coloured(
         alt.Chart(alt.InlineData(values=values))
         .mark_bar()
         .encode(
@@ -292,38 +290,6 @@ def sizes_chart(rows: Sequence[Row]) -> Any:
         )
         .properties(title="Bits per set by size", width=420, height=300)
     )
-
-
-WIDTH, HEIGHT = 300, 200
-SIDES = {"keys": "after equal numbers of keys", "templates": "after equal numbers of templates"}
-
-
-def choice_chart(rows: Sequence[RuleComparison]) -> Any:
-    """Return a chart of differences to random choice, with 95% intervals; lower is better."""
-    alt = altair()
-    models = list(dict.fromkeys(one.model for one in rows))
-    grid = [
-        alt.hconcat(*(_panel(alt, rows, model, by) for by in SIDES)).resolve_scale(y="shared")
-        for model in models
-    ]
-    return _coloured(alt.vconcat(*grid).resolve_scale(color="shared"))
-
-
-def _panel(alt: Any, rows: Sequence[RuleComparison], model: str, by: str) -> Any:
-    values = [asdict(one) for one in rows if (one.model, one.by) == (model, by)]
-    rules = list(dict.fromkeys(one.rule for one in rows))
-    numbers = sorted({one.number for one in rows})
-    base = alt.Chart(alt.InlineData(values=values)).encode(
-        x=alt.X("number:O", sort=numbers, title="keys", axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("rule:N", sort=rules),
-        color=alt.Color("rule:N", sort=rules, title="rule"),
-    )
-    points = base.mark_point(filled=True, size=40).encode(
-        y=alt.Y("difference:Q", title="bits per template, difference to random choice")
-    )
-    ranges = base.mark_rule().encode(y="low:Q", y2="high:Q")
-    title = f"{model}, {SIDES[by]}"
-    return (ranges + points).properties(title=title, width=WIDTH, height=HEIGHT)
 
 
 MAX_LOG_ODDS = 40.0  # beyond, a chart shows no difference
@@ -350,7 +316,7 @@ def explanation_chart(
     numbers = base.mark_text(align="left", dx=4).encode(
         x="end:Q", text=alt.Text("probability:Q", format=".3f")
     )
-    return _coloured((bars + numbers).properties(title=f"{summary.left} = {summary.right}"))
+    return coloured((bars + numbers).properties(title=f"{summary.left} = {summary.right}"))
 
 
 def waterfall_rows(

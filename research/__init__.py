@@ -1,0 +1,1 @@
+"""Training of the shipped models, and studies behind tables of the documentation."""

@@ -1,0 +1,296 @@
+"""Commands that train the shipped models and make the tables of the documentation.
+
+    python -m research --help
+
+research/README.md says which command makes which file or table.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from partita.cli import options
+from partita.cli.console import error_boundary
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Train the shipped models and make the tables of the documentation.",
+)
+
+tagger = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Train and test the part-of-speech tagger.",
+)
+
+Out = Annotated[Path, typer.Option(metavar="F", help="Output file, such as tagger.npz.")]
+Every = Annotated[
+    bool,
+    typer.Option(
+        "--every-genre", help="Train on all genres of GUM, including those with non-free texts."
+    ),
+]
+Parameters = Annotated[
+    Path | None, typer.Option(metavar="F", show_default="the shipped one", help="Tagger to test.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+
+
+@tagger.command("train")
+def train_the_tagger(
+    corpora: options.Corpora,
+    out: Out,
+    test: options.Test = None,
+    every_genre: Every = False,
+    seed: options.Seed = 0,
+) -> None:
+    """Train a tagger from CoNLL-U and write it as one npz file.
+
+    CORPUS is a file or a folder. Words and tags are read from the columns FORM and
+    XPOS. Only the genres of GUM with free texts are used, unless --every-genre is
+    given. The accuracy on the --test corpora is stored in the file.
+
+    \b
+    Example:
+      python -m research tagger train ewt/train.conllu gum/train --out tagger.npz
+    """
+    with error_boundary() as console:
+        from partita.files.writing import refuse_inputs
+        from research.reading_models import learn_tagger
+
+        refuse_inputs(out, [*corpora, *(test or ())])
+        found = learn_tagger(
+            corpora, out, seed, console.progress, tests=test or (), every_genre=every_genre
+        )
+        size = out.stat().st_size / 1e6
+        console.say(f"{out}: {size:.1f} MB, {len(found.tags)} tags, {len(found.lexicon):,} words\n")
+        console.say(f"trained on {found.learned_from}\n")
+        for name, share in found.figures.items():
+            console.say(f"{share:.4f} accuracy on {name}\n")
+        console.flush()
+
+
+@tagger.command("test")
+def measure_tagger(
+    corpora: options.Corpora, parameters: Parameters = None, json: Json = False
+) -> None:
+    """Measure the accuracy of a tagger, also in upper and lower case.
+
+    \b
+    Examples:
+      python -m research tagger test ewt/dev.conllu
+      python -m research tagger test gum/dev --parameters tagger.npz --json
+    """
+    with error_boundary() as console:
+        from research.reading_models import assess_tagger
+
+        found = assess_tagger(corpora, parameters, console.progress)
+        console.say(found.json() if json else found.text())
+        console.flush()
+
+
+analyser = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Train and test the analyser of English text.",
+)
+
+AnalyserOut = Annotated[Path, typer.Option("--out", metavar="F", help="Output file (npz).")]
+Folds = Annotated[
+    int,
+    typer.Option(min=2, metavar="K", help="Parts of the data that models in training leave out."),
+]
+AnalyserFile = Annotated[
+    Path | None, typer.Option(metavar="F", show_default="the shipped one", help="Analyser to test.")
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        metavar="P",
+        show_default="the analyser's",
+        help="Least probability of mentions.",
+    ),
+]
+
+
+@analyser.command("train")
+def train_the_analyser(
+    corpora: options.Corpora,
+    out: AnalyserOut,
+    every_genre: Every = False,
+    folds: Folds = 4,
+    seed: options.Seed = 0,
+) -> None:
+    """Train the tagger, parser and mention models from CoNLL-U and write them as one file.
+
+    Trees are learned from all documents, mentions from those with CorefUD entities.
+    Only the genres of GUM with free texts are used, unless --every-genre is given.
+
+    \b
+    Example:
+      python -m research analyser train gum/train ewt/train.conllu --out analyser.npz
+    """
+    with error_boundary() as console:
+        from research.reading_models import learn_analyser
+
+        learn_analyser(corpora, out, seed, console.progress, every_genre=every_genre, folds=folds)
+        console.say(f"{out}: {out.stat().st_size / 1e6:.1f} MB\n")
+        console.flush()
+
+
+@analyser.command("test")
+def measure_the_analyser(
+    corpora: options.Corpora,
+    parameters: AnalyserFile = None,
+    threshold: Threshold = None,
+    json: Json = False,
+) -> None:
+    """Measure the analysis of raw text, also in upper and lower case.
+
+    \b
+    Examples:
+      python -m research analyser test gum/dev --threshold 0.45
+      python -m research analyser test gum/dev --parameters analyser.npz --json
+    """
+    with error_boundary() as console:
+        from research.reading_models import assess_analyser
+
+        report = assess_analyser(corpora, parameters, console.progress, threshold=threshold)
+        console.say(report.json() if json else report.text())
+        console.flush()
+
+
+app.add_typer(tagger, name="tagger")
+app.add_typer(analyser, name="analyser")
+
+Case = Annotated[
+    str,
+    typer.Option(
+        "--case",
+        metavar="NAME",
+        callback=options.one_of(("as written", "upper", "lower")),
+        help="Case of the test texts: as written, upper or lower.",
+    ),
+]
+TestCorpora = Annotated[
+    list[Path], typer.Option("--test", metavar="CORPUS", help="Corpus to evaluate on; repeatable.")
+]
+TrainingCorpora = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="CORPUS...", show_default=False, help="CoNLL-U files or folders."),
+]
+AlsoShipped = Annotated[bool, typer.Option("--shipped", help="Also measure the shipped models.")]
+
+
+@app.command()
+def raw(
+    test: TestCorpora,
+    corpora: TrainingCorpora = None,
+    source: options.Source = None,
+    shipped: AlsoShipped = False,
+    case: Case = "as written",
+    json: Json = False,
+    seed: options.Seed = 0,
+) -> None:
+    """Measure entities from the raw text of test corpora.
+
+    Mentions, trees and types are predicted by an analyser trained on CORPUS and
+    resolved by a joint model trained on what it finds; without CORPUS the shipped
+    models are measured.
+
+    \b
+    Examples:
+      python -m research raw train ewt.conllu --test dev --shipped
+      python -m research raw --test dev --case upper
+    """
+    with error_boundary() as console:
+        from research.raw import RawDesign, study_raw
+
+        design = RawDesign(corpora or [], test, source, shipped, seed, case)
+        found = study_raw(design, console.progress)
+        console.say(found.json() if json else found.markdown())
+        console.flush()
+
+
+def _known(names: list[str] | None) -> list[str] | None:
+    from research.label_study import RULES
+
+    for name in names or ():
+        if name not in RULES:
+            raise typer.BadParameter(f"{name!r}; expected one of {', '.join(RULES)}")
+    return names
+
+
+Runs = Annotated[int, typer.Option(metavar="N", min=2, help="Number of paired runs.")]
+LargestSet = Annotated[
+    int,
+    typer.Option(metavar="N", min=2, max=14, help="Templates of the largest set."),
+]
+Pool = Annotated[int, typer.Option(metavar="N", min=3, help="Number of sets to choose from.")]
+Held = Annotated[int, typer.Option(metavar="N", min=1, help="Number of held-out sets.")]
+After = Annotated[
+    list[int] | None,
+    typer.Option("--after", metavar="N", min=2, show_default="5, 10, 20, 40",
+                 help="Evaluate after N keys; repeatable."),
+]  # fmt: skip
+Rules = Annotated[
+    list[str] | None,
+    typer.Option("--rule", metavar="NAME", callback=_known, show_default="all",
+                 help="Rule to compare with random choice, e.g. saved; repeatable."),
+]  # fmt: skip
+Shipped = Annotated[bool, typer.Option("--shipped", help="Start from the shipped parameters.")]
+Chart = Annotated[
+    Path | None, typer.Option("--chart", metavar="F", help="Save a chart: F.svg, F.html or F.png.")
+]
+
+
+@app.command("study-keys")
+def study_keys(
+    corpora: options.Corpora,
+    source: options.Source = None,
+    largest: LargestSet = 10,
+    pool: Pool = 120,
+    held: Held = 150,
+    after: After = None,
+    runs: Runs = 20,
+    rule: Rules = None,
+    shipped: Shipped = False,
+    domain: options.Domain = None,
+    chart: Chart = None,
+    json: options.JsonReport = False,
+    seed: options.Seed = 0,
+) -> None:
+    """Compare rules for choosing which sets to label first.
+
+    CORPUS has keys already. Each rule picks sets from some of its documents one by
+    one, starting from the same two sets. Bits are measured on the other documents.
+    Long sets are divided into parts that a person can label.
+
+    \b
+    Examples:
+      python -m research study-keys gum/train --chart choice.svg
+      python -m research study-keys domains/depots/corpus --shipped --runs 20 --json
+    """
+    with error_boundary() as console:
+        from research.label_study import RULES, KeyingDesign, Plan, study
+
+        numbers = tuple(sorted(set(after or (5, 10, 20, 40))))
+        rules = tuple(one for one in RULES if one == RULES[0] or one in (rule or RULES))
+        design = KeyingDesign(pool, held, numbers=numbers, runs=runs, seed=seed, rules=rules)
+        plan = Plan(corpora, source, largest, shipped, domain, design)
+        found = study(plan, console.progress)
+        if chart is not None:
+            found.save_chart(chart)
+        console.say(found.json() if json else found.markdown())
+        console.flush()
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m research")

@@ -1,0 +1,123 @@
+"""Records with known clusters to coreference sets with keys, probabilities out of sample.
+
+A pair's probability comes from a regression on pairs none of whose records lies in the folds of
+its own two; clusters are never cut by folds. Sets are components of the pairs above a floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from partita.core import Configuration, CoreferenceSet, FloatArray, IntArray, PairProbabilities
+from partita.errors import InputError
+from partita.training.maxent import Regression, logistic
+from research.solve_parameters.greedy import KeyedSet
+from research.solve_parameters.tables import Records, candidates, comparisons
+
+FOLDS = 5
+RIDGE = 0.03
+FLOOR = 0.01
+LARGEST = 12
+CERTAIN = 1 - 1e-12
+
+Models = dict[tuple[int, int], FloatArray]
+Pairs = Sequence[tuple[int, int]]
+
+
+def keyed_sets(records: Records, rng: np.random.Generator) -> list[KeyedSet]:
+    """Coreference sets of two to twelve records.
+
+    A pair whose probability is not above the floor counts as incompatible, as one that is not
+    listed in a file of pairs. Larger components are broken up by raising the floor for them.
+    """
+    pairs = candidates(records)
+    folds = rng.integers(0, FOLDS, records.clusters.max() + 1)[records.clusters]
+    x = comparisons(records, pairs)
+    models = _models(records, pairs, x, folds)
+    linked = dict(zip(pairs, _scores(pairs, x, folds, models).tolist(), strict=True))
+    return [
+        _keyed(records, members, folds, models)
+        for members in _broken_up(range(len(records)), linked, FLOOR)
+    ]
+
+
+def _models(records: Records, pairs: Pairs, x: FloatArray, folds: IntArray) -> Models:
+    """Weights for every two folds, learned on the pairs that touch neither."""
+    ends = np.array(pairs)
+    yes = (records.clusters[ends[:, 0]] == records.clusters[ends[:, 1]]).astype(np.float64)
+    models: Models = {}
+    for left in range(FOLDS):
+        for right in range(left, FOLDS):
+            away = ~np.isin(folds[ends], (left, right)).any(axis=1)
+            models[left, right] = fit_logistic(x[away], yes[away], RIDGE)
+    return models
+
+
+def fit_logistic(x: FloatArray, yes: FloatArray, ridge: float) -> FloatArray:
+    """Return the weights of a logistic regression with a ridge."""
+    if not 0 < yes.sum() < len(yes):
+        raise InputError("training data has one class only; expected pairs of both")
+    return Regression(x, np.ones(len(yes)), yes, ridge).newton(np.zeros(x.shape[1]))
+
+
+def _scores(pairs: Pairs, x: FloatArray, folds: IntArray, models: Models) -> FloatArray:
+    """Probabilities by the models that have not seen the pairs' folds.
+
+    Of F folds a model leaves out k: it keeps the share 1 − k/F of the pairs inside clusters and
+    the square of it of those across, so its odds are too high by the inverse of that share.
+    """
+    ends = np.sort(folds[np.array(pairs)], axis=1)
+    weights = np.array([models[left, right] for left, right in ends.tolist()])
+    left_out = 1 + (ends[:, 0] != ends[:, 1])
+    return logistic((x * weights).sum(axis=1) + np.log1p(-left_out / FOLDS))
+
+
+def _broken_up(
+    members: Sequence[int], linked: dict[tuple[int, int], float], floor: float
+) -> list[list[int]]:
+    """Components of pairs above the floor; too large ones again, at about twice the odds.
+
+    What even certainty holds together is left out.
+    """
+    found = []
+    for component in _components(members, [pair for pair, p in linked.items() if p > floor]):
+        if len(component) > LARGEST and floor < CERTAIN:
+            chosen = set(component)
+            inside = {pair: p for pair, p in linked.items() if chosen.issuperset(pair)}
+            found += _broken_up(component, inside, 2 * floor / (1 + floor))
+        elif 1 < len(component) <= LARGEST:
+            found.append(component)
+    return found
+
+
+def _components(members: Sequence[int], pairs: Pairs) -> list[list[int]]:
+    parent = {member: member for member in members}
+
+    def root(member: int) -> int:
+        while parent[member] != member:
+            parent[member] = member = parent[parent[member]]
+        return member
+
+    for left, right in pairs:
+        parent[max(root(left), root(right))] = min(root(left), root(right))
+    groups: dict[int, list[int]] = {}
+    for member in members:
+        groups.setdefault(root(member), []).append(member)
+    return list(groups.values())
+
+
+def _keyed(records: Records, members: list[int], folds: IntArray, models: Models) -> KeyedSet:
+    """The set of these records with the probabilities of all its pairs, and its key."""
+    ids = [str(member) for member in members]
+    matrix = np.eye(len(members))
+    upper = np.triu_indices(len(members), 1)
+    pairs = list(combinations(members, 2))
+    p = _scores(pairs, comparisons(records, pairs), folds, models)
+    matrix[upper] = np.where(p > FLOOR, np.minimum(p, CERTAIN), 0.0)
+    matrix = np.maximum(matrix, matrix.T)
+    key = Configuration.from_labels(ids, records.clusters[members])
+    name = f"{records.table.file}:{ids[0]}"
+    return KeyedSet(PairProbabilities(CoreferenceSet.of(ids, name), matrix), key)
