@@ -26,6 +26,7 @@ from partita.core import (
     PairProbabilities,
     Posterior,
     Template,
+    components,
     pair,
     restricted_growth,
 )
@@ -265,6 +266,22 @@ def _compare_batch(seed: int, model: str) -> None:
         log_p = many.log_probability(first.configuration)
         assert math.exp(log_p) == pytest.approx(first.probability)
         assert dict(many.posterior.cells()) == pytest.approx(dict(one.posterior.cells()))
+
+
+def test_equal_configurations_are_listed_in_the_order_of_their_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    sets = [_random_set(rng) for _ in range(30)]
+    sets = [pairs for pairs in sets if not pairs.set.must and pairs.matrix.shape[0] > 2]
+    one_by_one = [solve(pairs, "uniform", top=9) for pairs in sets]
+    monkeypatch.setattr("partita.configurations.solve_batch.COMPILED", 1)
+    for one, many in zip(one_by_one, solve_many(sets, "uniform", top=9), strict=True):
+        assert isinstance(many, Distribution)
+        rows = many.configurations.rows.tolist()
+        assert rows == sorted(rows)
+        if len(np.unique(components(one.marginals.value > 0.0))) == 1:
+            assert rows == one.configurations.rows.tolist()
 
 
 def _random_set(rng: np.random.Generator) -> PairProbabilities:

@@ -196,12 +196,15 @@ def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: igno
     (sets × n × n, below the diagonal), and the best configurations (sets × K × n labels by first
     appearance, sets × K log-weights, −∞ beyond the last). The sum of |θ| of a set must be so small
     that products of odds are doubles.
+
+    Template i is bit n − 1 − i here: then the search meets configurations in the order of their
+    labels, and so lists equal ones.
     """
     n = theta.shape[1]
     log_w, w, z = np.empty(1 << n), np.empty(1 << n), np.empty(1 << n)
     most, names = np.empty(1 << n), np.zeros(n, np.int64)
     for s in range(theta.shape[0]):
-        _pair_log_weights(theta[s], log_w)
+        _pair_log_weights(theta[s, ::-1, ::-1], log_w)
         for mask in range(len(w)):
             w[mask] = 1.0 if log_w[mask] > -math.inf else 0.0
         fill_normalisers(w, z)
@@ -213,7 +216,7 @@ def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: igno
         fill_together(w, z, w)
         for i in range(n):
             for j in range(i):
-                pairs[s, i, j] = w[1 << i | 1 << j]
+                pairs[s, i, j] = w[1 << (n - 1 - i) | 1 << (n - 1 - j)]
         fill_best(log_w, most)
         best_logs[s, :] = -math.inf
         _list_best(log_w, most, names, best[s], best_logs[s])
@@ -282,7 +285,7 @@ def _keep(best, logs, cells, weight):  # type: ignore[no-untyped-def]
     logs[k] = weight
     for i in range(best.shape[1]):
         for cell in range(cells.shape[0]):
-            if cells[cell] >> i & 1:
+            if cells[cell] >> (best.shape[1] - 1 - i) & 1:
                 best[k, i] = cell
 
 
