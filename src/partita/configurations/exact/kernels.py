@@ -197,8 +197,8 @@ def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: igno
     appearance, sets × K log-weights, −∞ beyond the last). The sum of |θ| of a set must be so small
     that products of odds are doubles.
 
-    Template i is bit n − 1 − i here: then the search meets configurations in the order of their
-    labels, and so lists equal ones.
+    Template i is bit n − 1 − i here, so that equal configurations are listed as those of a single
+    set are (`listed.cell_order`).
     """
     n = theta.shape[1]
     log_w, w, z = np.empty(1 << n), np.empty(1 << n), np.empty(1 << n)

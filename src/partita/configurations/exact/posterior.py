@@ -10,7 +10,13 @@ from functools import cache, cached_property
 import numpy as np
 
 from partita.configurations.count import count, log2_of
-from partita.configurations.exact.listed import LISTED, cell_table, draw_listed, partitions
+from partita.configurations.exact.listed import (
+    LISTED,
+    cell_order,
+    cell_table,
+    draw_listed,
+    partitions,
+)
 from partita.configurations.exact.subsets import MAX, SMALL, members, parts, recursion
 from partita.configurations.exact.tables import PLAIN, CellWeights, PairWeights, SubsetTables, way
 from partita.core import (
@@ -102,7 +108,7 @@ class SubsetPosterior:
         theta, log_w = self.weights.theta, self.tables.log_w
         if self.size <= LISTED:
             weights = self._listed()
-            order = np.argsort(-weights, kind="stable")[:k]
+            order = np.lexsort((cell_order(self.size), -weights))[:k]
             order = order[weights[order] > -np.inf]
             return Best(partitions(self.size)[order], weights[order])
         if way(self.size) == PLAIN:
