@@ -12,8 +12,34 @@ from typing import Annotated
 
 import typer
 
-from partita.cli import options
+from partita.cli.command import callback_of
 from partita.cli.console import error_boundary
+from partita.options import REPORT_JSON, SEED, SLOT_DOMAIN, SOURCE, one_of
+
+Corpora = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="CORPUS...",
+        help="Folders of messages with keys, key files, or CoNLL-U files or folders.",
+    ),
+]
+Test = Annotated[
+    list[Path] | None,
+    typer.Option("--test", metavar="CORPUS", help="Corpus to evaluate on; repeatable."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help=SEED.help)]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="NAME",
+        callback=callback_of(SOURCE.check),
+        show_default="detected",
+        help=SOURCE.help,
+    ),
+]
+Domain = Annotated[str | None, typer.Option(metavar="NAME", help=SLOT_DOMAIN.help)]
+JsonReport = Annotated[bool, typer.Option("--json", help=REPORT_JSON.help)]
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -43,11 +69,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 @tagger.command("train")
 def train_the_tagger(
-    corpora: options.Corpora,
+    corpora: Corpora,
     out: Out,
-    test: options.Test = None,
+    test: Test = None,
     every_genre: Every = False,
-    seed: options.Seed = 0,
+    seed: Seed = 0,
 ) -> None:
     """Train a tagger from CoNLL-U and write it as one npz file.
 
@@ -76,9 +102,7 @@ def train_the_tagger(
 
 
 @tagger.command("test")
-def measure_tagger(
-    corpora: options.Corpora, parameters: Parameters = None, json: Json = False
-) -> None:
+def measure_tagger(corpora: Corpora, parameters: Parameters = None, json: Json = False) -> None:
     """Measure the accuracy of a tagger, also in upper and lower case.
 
     \b
@@ -122,11 +146,11 @@ Threshold = Annotated[
 
 @analyser.command("train")
 def train_the_analyser(
-    corpora: options.Corpora,
+    corpora: Corpora,
     out: AnalyserOut,
     every_genre: Every = False,
     folds: Folds = 4,
-    seed: options.Seed = 0,
+    seed: Seed = 0,
 ) -> None:
     """Train the tagger, parser and mention models from CoNLL-U and write them as one file.
 
@@ -147,7 +171,7 @@ def train_the_analyser(
 
 @analyser.command("test")
 def measure_the_analyser(
-    corpora: options.Corpora,
+    corpora: Corpora,
     parameters: AnalyserFile = None,
     threshold: Threshold = None,
     json: Json = False,
@@ -175,7 +199,7 @@ Case = Annotated[
     typer.Option(
         "--case",
         metavar="NAME",
-        callback=options.one_of(("as written", "upper", "lower")),
+        callback=callback_of(one_of(("as written", "upper", "lower"))),
         help="Case of the test texts: as written, upper or lower.",
     ),
 ]
@@ -193,11 +217,11 @@ AlsoShipped = Annotated[bool, typer.Option("--shipped", help="Also measure the s
 def raw(
     test: TestCorpora,
     corpora: TrainingCorpora = None,
-    source: options.Source = None,
+    source: Source = None,
     shipped: AlsoShipped = False,
     case: Case = "as written",
     json: Json = False,
-    seed: options.Seed = 0,
+    seed: Seed = 0,
 ) -> None:
     """Measure entities from the raw text of test corpora.
 
@@ -253,8 +277,8 @@ Chart = Annotated[
 
 @app.command("study-keys")
 def study_keys(
-    corpora: options.Corpora,
-    source: options.Source = None,
+    corpora: Corpora,
+    source: Source = None,
     largest: LargestSet = 10,
     pool: Pool = 120,
     held: Held = 150,
@@ -262,10 +286,10 @@ def study_keys(
     runs: Runs = 20,
     rule: Rules = None,
     shipped: Shipped = False,
-    domain: options.Domain = None,
+    domain: Domain = None,
     chart: Chart = None,
-    json: options.JsonReport = False,
-    seed: options.Seed = 0,
+    json: JsonReport = False,
+    seed: Seed = 0,
 ) -> None:
     """Compare rules for choosing which sets to label first.
 

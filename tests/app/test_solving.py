@@ -8,7 +8,6 @@ import pytest
 
 from partita.app.solve import (
     Solver,
-    default_memory,
     learned_parameters,
     read_sets,
     solve,
@@ -16,6 +15,7 @@ from partita.app.solve import (
 )
 from partita.core import Budget, CoreferenceSet, Distribution, PairProbabilities
 from partita.errors import Contradiction, InputError, PartitaError
+from partita.options import default_memory
 
 TABLE_1 = {
     ("A", "B"): 0.671,

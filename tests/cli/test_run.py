@@ -8,7 +8,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 from oracles.extraction import stages
@@ -17,7 +16,7 @@ from partita.app import runner as running
 from partita.app.batch import Forms
 from partita.app.run_batch import run_messages, text_hash
 from partita.app.runner import Runner, usual_budget
-from partita.cli import run as commands_run
+from partita.cli import app
 from partita.domains import ParameterText
 from partita.pipeline import Stages
 from partita.results.result_lines import schema
@@ -59,8 +58,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object, stdin: str | None = None) -> Result:
-    app = typer.Typer()
-    commands_run.add_to(app)
     return CliRunner().invoke(app, ["run", "--domain", "depots", *map(str, arguments)], input=stdin)
 
 

@@ -31,6 +31,7 @@ from partita.core import (
     pair,
 )
 from partita.linkage.sets import Sets
+from partita.options import SolveOptions
 from partita.results import batch_lines
 from partita.results.batch_lines import LONGEST, SmallSets, powers_of_ten, put_number
 from partita.results.result_lines import result_line
@@ -104,7 +105,7 @@ def sets(tmp_path, monkeypatch, request) -> Sets:
     named, missing = request.param
     monkeypatch.setattr("partita.configurations.solve_batch.COMPILED", 1)
     file = pairs_file(tmp_path / "pairs.csv", np.random.default_rng(named), named)
-    return read_sets(file, missing=missing)
+    return read_sets(file, SolveOptions(missing=missing))
 
 
 KINDS = pytest.mark.parametrize("sets", [(False, None), (True, None), (True, 0.25)], indirect=True)

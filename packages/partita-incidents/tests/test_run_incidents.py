@@ -7,21 +7,16 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 import partita_incidents
-from partita.cli import research
-from partita.cli import run as commands_run
+from partita.cli import app
 from partita.results.result_lines import schema
 from partita_incidents.exam_files import read_exam
 from small_exam import examples, written
 
 
 def run(*arguments: object) -> Result:
-    app = typer.Typer()
-    commands_run.add_to(app)
-    research.add_to(app)
     return CliRunner().invoke(app, [str(a) for a in arguments])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,11 +13,11 @@ from partita.app.solve import (
     Pairs,
     Progress,
     Solver,
-    default_memory,
     learned_parameters,
     pair_table,
     parameters_path,
     solved,
+    warned,
 )
 from partita.core import Budget, FloatArray, Id
 from partita.core.tabular import Columns, Tabular
@@ -42,7 +41,7 @@ from partita.linkage.cluster_tables import (
     totals,
 )
 from partita.linkage.clusters import read_records
-from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList, group
+from partita.linkage.grouping import Evidence, TemplateList, group
 from partita.linkage.increments import (
     Previous,
     changes,
@@ -53,6 +52,7 @@ from partita.linkage.increments import (
 )
 from partita.linkage.labels import Labels, fit, labelled, read_labels
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
+from partita.options import ClusteringOptions, ClusterOptions, default_memory, described
 from partita.tables.columns import IntegerIds
 
 if TYPE_CHECKING:
@@ -205,6 +205,7 @@ class Clusters(Tabular):
         return f"Clusters({len(self):,} records in {self.summary.clusters:,} clusters)"
 
 
+@described(ClusterOptions)
 def cluster(
     scores: Pairs,
     records: Any = None,
@@ -217,7 +218,7 @@ def cluster(
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
     missing: float | None = None,
     soft: bool = False,
-    link_above: float = LINK_ABOVE,
+    link_above: float = 1e-4,
     labels: Any = None,
     assume: Sequence[str] = (),
     sources: Sequence[str] | None = None,
@@ -264,51 +265,63 @@ def cluster(
     Files that are not UTF-8 are read as spreadsheets save them (Windows-1252 or UTF-16). `note`
     gets a line that says so, by default as a warning.
     """
-    note = note or _warned
-    check_shares(target_precision=target_precision, cautious=cautious)
-    table, ids = pair_table(scores, "scores", columns, note)
-    before = None if previous is None else read_previous(_previous_table(previous))
-    scored_again = table.names if previous_scores is not None else None
-    if previous_scores is not None:
-        check_increment(before, model, missing, labels, assume, sources, target_precision)
-        old, old_ids = pair_table(previous_scores, "previous scores", columns, note)
+    return cluster_scores(scores, ClusterOptions.of(locals()))
+
+
+def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
+    """Cluster records by the scores of their pairs, as options ask for."""
+    note, progress = options.note or warned, options.progress
+    table, ids = pair_table(scores, "scores", options.columns, note)
+    before = None if options.previous is None else read_previous(_previous_table(options.previous))
+    scored_again = None
+    if options.previous_scores is not None:
+        check_increment(before, options)
+        scored_again = table.names
+        old, old_ids = pair_table(options.previous_scores, "previous scores", options.columns, note)
         table, ids = joined_tables(old, table), old_ids.joined(ids)
-    listed = None if records is None else read_records(records, unique_id, ids, note)
-    learned = learned_parameters(model, parameters_path(parameters))
-    evidence = None
-    if model == "forest" and missing is None:
-        evidence = Evidence(learned.unlisted_probability, link_above)
-    known = Knowledge(None if labels is None else read_labels(labels, note), assume)
+    listed = None
+    if options.records is not None:
+        listed = read_records(options.records, options.unique_id, ids, note)
+    known = _knowledge(options, listed, note)
+    solver, evidence = clustering_solver(options, options.model), None
+    if options.model == "forest" and options.missing is None:
+        evidence = Evidence(solver.parameters.unlisted_probability, options.link_above)
     if known.labels is not None:
-        learned, evidence = fitted(table, listed, known.labels, learned, evidence, seed)
-    if sources is not None and listed is not None:
-        names = [template.id for template in listed.templates]
-        known = replace(known, sources=dict(zip(names, sources, strict=True)))
-    grouped = group(table, missing=missing, soft=soft, listed=listed, evidence=evidence)
+        learned, evidence = fitted(table, listed, known.labels, solver, evidence)
+        solver = replace(solver, parameters=learned)
+    grouped = group(
+        table, missing=options.missing, soft=options.soft, listed=listed, evidence=evidence
+    )
     sets = known.applied(grouped)
     order = _order(sets, listed, before)
     sets, kept = _without_kept(sets, before, scored_again)
-    solver = Solver(model, learned, 1, None, budget or Budget(memory=default_memory()), seed)
-    rule = first_rule(cautious, known.labels)
+    rule, target = first_rule(options.cautious, known.labels), options.target_precision
     clustering = answered(sets, solver, rule, progress)
-    if target_precision is not None:
+    if target is not None:
         merges = possible_merges(clustering, LEAST)
-        rule = MergeRule.fixed(chosen_threshold(merges, target_precision, LEAST))
+        rule = MergeRule.fixed(chosen_threshold(merges, target, LEAST))
         clustering = answered(sets, solver, rule, progress)
     judged = 0 if known.labels is None else len(known.labels.pairs)
-    told = summary(totals(clustering), rule, target_precision, learned, judged, len(kept))
-    return Clusters(told, clustering, order, ids, before, kept)
+    figures = summary(totals(clustering), rule, target, solver.parameters, judged, len(kept))
+    return Clusters(figures, clustering, order, ids, before, kept)
 
 
-def _warned(text: str) -> None:
-    warnings.warn(text, stacklevel=3)
+def _knowledge(
+    options: ClusterOptions, listed: TemplateList | None, note: Callable[[str], None]
+) -> Knowledge:
+    """Return what the options say about pairs beside their scores."""
+    labels = None if options.labels is None else read_labels(options.labels, note)
+    if options.sources is None or listed is None:
+        return Knowledge(labels, options.assume)
+    names = [template.id for template in listed.templates]
+    return Knowledge(labels, options.assume, dict(zip(names, options.sources, strict=True)))
 
 
-def check_shares(**shares: float | None) -> None:
-    """Refuse what is not a probability."""
-    for name, value in shares.items():
-        if value is not None and not 0.0 <= value <= 1.0:
-            raise InputError(f"{name} is {value} (expected a probability from 0 to 1)")
+def clustering_solver(options: ClusteringOptions, model: str = "forest") -> Solver:
+    """Return the solver of sets of records, with its parameters read."""
+    learned = learned_parameters(model, parameters_path(options.parameters))
+    budget = options.budget or Budget(memory=default_memory())
+    return Solver(model, learned, 1, None, budget, options.seed)
 
 
 def first_rule(cautious: float | None, labels: Labels | None) -> MergeRule:
@@ -345,15 +358,15 @@ def fitted(
     table: PairTable,
     listed: TemplateList | None,
     known: Labels,
-    learned: ForestParameters,
+    solver: Solver,
     evidence: Evidence | None,
-    seed: int,
 ) -> tuple[ForestParameters, Evidence]:
     """Fit the parameters to labels; pairs that are the same then connect sets."""
     if evidence is None:
         raise InputError("labels need the model forest, without missing")
     sets = group(table, listed=listed, evidence=evidence)
-    return fit(sets, known, learned, seed).parameters, replace(evidence, joined=known.same())
+    learned = fit(sets, known, solver.parameters, solver.seed).parameters
+    return learned, replace(evidence, joined=known.same())
 
 
 def _order(sets: Sets, listed: TemplateList | None, previous: Previous | None) -> dict[str, int]:
@@ -393,15 +406,7 @@ class HasFigures(Protocol):
     def has_figures(self) -> bool: ...
 
 
-def check_increment(
-    previous: HasFigures | None,
-    model: str,
-    missing: float | None,
-    labels: Any,
-    assume: Sequence[str],
-    sources: Sequence[str] | None,
-    target_precision: float | None,
-) -> None:
+def check_increment(previous: HasFigures | None, options: ClusterOptions) -> None:
     """Refuse what changes sets that have no new scores."""
     if previous is None:
         raise InputError("previous scores need previous clusters")
@@ -410,17 +415,16 @@ def check_increment(
             "has no columns membership and exact (expected for previous scores)", file=previous.file
         )
     wanted = {
-        "labels": labels is not None,
-        "assume": bool(assume),
-        "sources": sources is not None,
-        "missing": missing is not None,
-        "another model": model != "forest",
-        "target precision": target_precision is not None,
+        "labels": options.labels is not None,
+        "assume": bool(options.assume),
+        "sources": options.sources is not None,
+        "missing": options.missing is not None,
+        "another model": options.model != "forest",
+        "target precision": options.target_precision is not None,
     }
-    for name, asked in wanted.items():
-        if asked:
-            problem = "changes sets that have no new scores: give all scores, and no previous ones"
-            raise InputError(f"{name} {problem}")
+    for name in (name for name, asked in wanted.items() if asked):
+        problem = "changes sets that have no new scores: give all scores, and no previous ones"
+        raise InputError(f"{name} {problem}")
 
 
 def answered(

@@ -33,6 +33,7 @@ from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import Answer, measure_report, possible_links
 from partita.evaluation.rows import Row, row
 from partita.linkage.clusters import Clustered, read_clusters
+from partita.options import EvaluateOptions, described
 from partita.results.saved_results import Alone, Result, read_results
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
@@ -188,6 +189,7 @@ def _note(names: tuple[str, ...], what: str) -> str:
     return f"{count_text(len(names), 'template')} {what} ({shown})"
 
 
+@described(EvaluateOptions)
 def evaluate(
     results: Results,
     keys: str | os.PathLike[str] | Key | Iterable[str | os.PathLike[str] | Key],

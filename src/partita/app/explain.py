@@ -20,6 +20,7 @@ from partita.core import Distribution, FloatArray, Id, PairProbabilities, Templa
 from partita.core.tabular import Columns, Tabular
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
+from partita.options import ExplainOptions, described
 from partita.pairs.columns import template_columns
 from partita.pairs.explanation import (
     Contribution,
@@ -105,6 +106,7 @@ class RecordExplanation(Explanation):
     noun: ClassVar[str] = "record"
 
 
+@described(ExplainOptions)
 def explain(
     results: ResolvedMessage | Distribution | Clusters | str | os.PathLike[str],
     left: Id,

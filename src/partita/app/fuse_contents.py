@@ -25,6 +25,8 @@ from partita.app.fuse import (
 from partita.app.solve import parameters_path
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError
+from partita.options import FuseOptions as DeclaredOptions
+from partita.options import described
 from partita.tables import read_table
 from partita.tables.frames import is_frame
 
@@ -274,6 +276,7 @@ class Belief(Tabular):
         return f"Belief({objects:,} objects, {len(self.report['sources']):,} reliabilities)"
 
 
+@described(DeclaredOptions)
 def fuse(
     claims: Any,
     *,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from partita.app.cluster import Clusters, cluster
+from partita.app.cluster import Clusters, cluster_scores
 from partita.core import Budget, Id
 from partita.errors import InputError
 from partita.linkage.record_columns import Column
@@ -22,10 +22,9 @@ from partita.linkage.splink_engine import (
     splink_errors,
 )
 from partita.linkage.splink_settings import Settings
+from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, described
 
 Progress = Callable[[str], None]
-
-CONNECTING = 0.01  # scores up to here connect no records: most pairs of all are below
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,28 +46,7 @@ class LinkedRecords(Clusters):
         return self._engine.weights(self.settings, names[str(left)], names[str(right)])
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """What `cluster` is told beside the scores."""
-
-    target_precision: float | None = None
-    cautious: float | None = None
-    link_above: float = CONNECTING
-    labels: Any = None
-    assume: Sequence[str] = ()
-    parameters: Any = None
-    previous: Any = None
-    budget: Budget | None = None
-    seed: int = 0
-    progress: Progress | None = None
-
-    def cluster(
-        self, scores: Any, records: Sequence[Id], sources: Sequence[str] | None
-    ) -> Clusters:
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return cluster(scores, records, sources=sources, **given)
-
-
+@described(LinkOptions)
 def link(
     records: Any,
     *,
@@ -78,7 +56,7 @@ def link(
     one_to_one: bool = False,
     target_precision: float | None = None,
     cautious: float | None = None,
-    link_above: float = CONNECTING,
+    link_above: float = 0.01,
     labels: Any = None,
     assume: Sequence[str] = (),
     parameters: str | os.PathLike[str] | None = None,
@@ -100,30 +78,37 @@ def link(
     With `one_to_one` no table has duplicates: two records of one table are never the same. The
     other options are those of `cluster`.
     """
-    options = ClusterOptions(
-        *(target_precision, cautious, link_above, labels, assume, parameters, previous),
-        *(budget, seed, progress),
-    )
+    return link_tables(records, LinkOptions.of(locals()))
+
+
+def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
+    """Deduplicate or link tables of records, as options ask for."""
     if _is_linker(records):
         return _from_linker(records, options)
     notes: list[str] = []
-    noted = _collected(notes, note)
-    report = progress or _silent
+    noted, report = _collected(notes, options.note), options.progress or _silent
     report("reading records")
-    table = read_records(tables_of(records), unique_id, ignore, noted)
-    if one_to_one and len(table.source_names) < 2:
+    table = read_records(tables_of(records), options.unique_id, options.ignore, noted)
+    if options.one_to_one and len(table.source_names) < 2:
         raise InputError("--one-to-one needs at least two tables, each without duplicates")
-    if settings is None:
+    if options.settings is None:
         noted(guessed_types(table.to_compare))
-    engine = DuckEngine(table, one_to_one, seed)
-    model = trained_model(engine, settings, report, noted)
+    engine = DuckEngine(table, options.one_to_one, options.seed)
+    model = trained_model(engine, options.settings, report, noted)
     report("scoring pairs")
-    scored = engine.score(model, link_above)
+    scored = engine.score(model, options.link_above)
     report(f"clustering {len(table):,} records")
-    clusters = options.cluster(
-        score_table(scored, table), list(table.ids), list(table.sources) if one_to_one else None
-    )
+    sources = list(table.sources) if options.one_to_one else None
+    clusters = _clustered(score_table(scored, table), list(table.ids), options, sources)
     return linked(clusters, model, notes, engine)
+
+
+def _clustered(
+    scores: Any, records: Sequence[Id], options: LinkOptions, sources: Sequence[str] | None = None
+) -> Clusters:
+    shared = {one.name: getattr(options, one.name) for one in fields(ClusteringOptions)}
+    given = shared | {"records": records, "sources": sources, "note": None}
+    return cluster_scores(scores, ClusterOptions(**given))
 
 
 def _silent(_: str) -> None:
@@ -189,14 +174,14 @@ def _is_linker(records: Any) -> bool:
     return hasattr(records, "inference") and hasattr(records, "misc")
 
 
-def _from_linker(linker: Any, options: ClusterOptions) -> LinkedRecords:
+def _from_linker(linker: Any, options: LinkOptions) -> LinkedRecords:
     """Cluster the predictions of a trained Splink linker; all its records are in the result."""
     with splink_errors():
         scores = linker.inference.predict(warning_mode="never").as_pyarrow_table()
         model = linker.misc.save_model_to_json()
     if not scores.num_rows:
         raise InputError("the linker predicts no pairs")
-    return linked(options.cluster(scores, _linker_ids(linker), None), model, ())
+    return linked(_clustered(scores, _linker_ids(linker), options), model, ())
 
 
 def _linker_ids(linker: Any) -> list[Id]:

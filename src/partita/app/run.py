@@ -17,6 +17,7 @@ from partita.core import Budget, Distribution, Entity, Message, Template
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place
+from partita.options import RunOptions, described
 from partita.pipeline import Resolved
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Alone, Result, result_of
@@ -190,7 +191,7 @@ class ResolvedMessage(Tabular):
 Source = str | Message | os.PathLike[str]
 
 
-class RunOptions(TypedDict, total=False):
+class RunKeywords(TypedDict, total=False):
     """The keyword arguments of `run`."""
 
     domain: str | os.PathLike[str]
@@ -207,14 +208,15 @@ class RunOptions(TypedDict, total=False):
 
 @overload
 def run(  # type: ignore[overload-overlap]  # a str is a text, not a list of texts
-    source: str | Message, **options: Unpack[RunOptions]
+    source: str | Message, **options: Unpack[RunKeywords]
 ) -> ResolvedMessage: ...
 @overload
 def run(
-    source: os.PathLike[str], **options: Unpack[RunOptions]
+    source: os.PathLike[str], **options: Unpack[RunKeywords]
 ) -> ResolvedMessage | list[ResolvedMessage]: ...
 @overload
-def run(source: Iterable[Source], **options: Unpack[RunOptions]) -> list[ResolvedMessage]: ...
+def run(source: Iterable[Source], **options: Unpack[RunKeywords]) -> list[ResolvedMessage]: ...
+@described(RunOptions)
 def run(
     source: Source | Iterable[Source],
     *,
@@ -241,8 +243,8 @@ def run(
     list of objects such as `{"start": 0, "end": 4, "type": "person"}` (docs/formats.md).
 
     `domain` is the name of an installed domain or a folder of rules; `general` is for any English
-    text. Without a `model` the domain's own is used. The other arguments are the
-    options of the command `partita run`; `parameters` is a trained model or a file of parameters.
+    text. Without a `model` the domain's own is used. `parameters` is a trained model or a file of
+    parameters.
     """
     settings = run_settings(domain, model, parameters, top, threshold, budget, seed, gazetteer)
     runner = _default_runner(settings) if _is_default(settings) else Runner(settings).load()

@@ -12,11 +12,12 @@ from stat import S_ISDIR
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from partita.app.solve import Solver, default_memory
+from partita.app.solve import Solver
 from partita.configurations import MODELS
 from partita.core import Budget, Distribution, Message, PairProbabilities
 from partita.domains import HASH_DIGITS, Domain, ParameterText, find_domain
 from partita.errors import InputError, PartitaError
+from partita.options import default_memory
 from partita.pipeline import Resolved, Stages, resolve
 
 if TYPE_CHECKING:

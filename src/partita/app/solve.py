@@ -13,6 +13,7 @@ import numpy as np
 
 from partita.core import Budget, CoreferenceSet, Distribution, Id, PairProbabilities, pair
 from partita.errors import Contradiction, InputError, PartitaError
+from partita.options import SolveOptions, default_memory, described
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -41,6 +42,20 @@ class Solver:
     seed: int = 0
     method: str = "auto"
     prove: bool = False
+
+    @classmethod
+    def of(cls, options: SolveOptions) -> Solver:
+        """Return the solver that options ask for, with its parameters read."""
+        return cls(
+            options.model,
+            learned_parameters(options.model, parameters_path(options.parameters)),
+            options.top,
+            options.threshold,
+            options.budget or Budget(memory=default_memory()),
+            options.seed,
+            options.method,
+            options.prove,
+        )
 
     def solve(
         self, sets: Sequence[PairProbabilities], progress: Progress | None = None
@@ -78,6 +93,7 @@ class Solver:
         }
 
 
+@described(SolveOptions)
 def solve(
     pairs: Pairs,
     model: str = "evidential",
@@ -101,29 +117,16 @@ def solve(
     (left, right, probability) or of dicts, or PairProbabilities. Probability 0 says that two
     templates cannot corefer, 1 that they must; pairs that are not listed are incompatible
     unless `missing` gives their probability. All pairs belong to one set: use `cluster` for
-    many sets. Ids are texts or integers.
-
-    The other arguments are the options of the command `partita solve`; `parameters` is a
-    trained model or a file of parameters.
+    many sets. Ids are texts or integers. `parameters` is a trained model or a file of parameters.
     """
-    from partita.configurations.solve import solve as solve_set
-
-    one, ids = _one_set(pairs, missing, soft, assume)
-    learned = learned_parameters(model, parameters_path(parameters))
-    limits = budget or Budget(memory=default_memory())
-    distribution = solve_set(
-        one,
-        model,
-        parameters=learned,
-        top=top,
-        threshold=threshold,
-        budget=limits,
-        seed=seed,
-        method=method,
-        progress=progress,
-    )
+    options = SolveOptions.of(locals())
+    one, ids = _one_set(pairs, options)
+    solver = Solver.of(options)
+    distribution = solver.solve_one(one, progress)
+    if isinstance(distribution, PartitaError):
+        raise distribution
     if prove:
-        distribution = _proved(distribution, learned, limits)
+        distribution = _proved(distribution, solver.parameters, solver.budget)
     return renamed(distribution, ids.original) if ids is not None else distribution
 
 
@@ -139,9 +142,7 @@ def _proved(distribution: Distribution, parameters: Any, budget: Budget) -> Dist
     return prove(distribution, budget)
 
 
-def _one_set(
-    pairs: Pairs, missing: float | None, soft: bool, assume: Sequence[str]
-) -> tuple[PairProbabilities, IntegerIds | None]:
+def _one_set(pairs: Pairs, options: SolveOptions) -> tuple[PairProbabilities, IntegerIds | None]:
     """Take all pairs as one set, connected or not; also return how the user names its members."""
     from partita.linkage.grouping import group
     from partita.linkage.sets import conditioned
@@ -158,7 +159,8 @@ def _one_set(
         set_names=table.set_names or ("",),
         problems=tuple(replace(problem, set=0) for problem in table.problems),
     )
-    sets = conditioned(group(together, missing=missing, soft=soft), assume)
+    sets = group(together, missing=options.missing, soft=options.soft)
+    sets = conditioned(sets, options.assume)
     for error in sets.failed.values():
         raise error
     return sets.pairs()[0], ids
@@ -208,11 +210,9 @@ def pair_table(
 
 def read_sets(
     pairs: Any,
+    options: SolveOptions = SolveOptions(),
     form: str | None = None,
     templates: Any = None,
-    missing: float | None = None,
-    soft: bool = False,
-    assume: Sequence[str] = (),
     note: Callable[[str], None] = warned,
 ) -> Sets:
     """Return the coreference sets of a table of pairs."""
@@ -226,7 +226,8 @@ def read_sets(
 
         listed = read_templates(templates, note)
     table = read_pairs(pairs, form=form, note=note)
-    return conditioned(group(table, missing=missing, soft=soft, listed=listed), assume)
+    sets = group(table, missing=options.missing, soft=options.soft, listed=listed)
+    return conditioned(sets, options.assume)
 
 
 def solved(
@@ -295,11 +296,3 @@ def parameters_path(parameters: str | os.PathLike[str] | TrainedModel | None) ->
         expected = "a trained model or a file of parameters"
         raise TypeError(f"parameters must be {expected}, not {type(parameters).__name__}")
     return parameters_file(parameters.json())
-
-
-def default_memory() -> int:
-    """A quarter of the machine, or 1 GB where that cannot be told."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
-    except (AttributeError, OSError, ValueError):
-        return 1 << 30

@@ -19,6 +19,7 @@ from partita.evaluation.learning_curves import Lesson, Taught, lesson, teach
 from partita.evaluation.recalibration import recalibrate
 from partita.evaluation.splits import Cut, cut
 from partita.evaluation.training import Plan, Selections, train_pairs
+from partita.options import TrainOptions, described
 from partita.pairs.characteristics import PAPER
 from partita.pairs.extended import EXTENDED
 from partita.training.joint import train_joint
@@ -106,6 +107,7 @@ class TrainedModel(Tabular):
         return f"TrainedModel({self.models})"
 
 
+@described(TrainOptions)
 def train(
     keys: str | os.PathLike[str] | Key | Iterable[str | os.PathLike[str] | Key],
     *,
@@ -130,27 +132,33 @@ def train(
     parameters of `start` (a file or a trained model; those of the domain, or the shipped ones, by
     default). `fit="calibration"` keeps all weights and learns only a temperature for each model.
     All other methods fit pairs from scratch, as the paper does. "auto" is "keys" unless
-    characteristics are named or selected. The other arguments are the options of the command
-    `partita train`.
+    characteristics are named or selected.
     """
+    return train_model(keys, TrainOptions.of(locals()))
+
+
+def train_model(keys: Any, options: TrainOptions) -> TrainedModel:
+    """Train parameters from keys, as options ask for."""
     listed: list[Any] = [keys] if isinstance(keys, str | os.PathLike | Key) else list(keys)
     paths = [Path(one) for one in listed if isinstance(one, str | os.PathLike)]
-    report = progress or (lambda _: None)
-    documents = _documents(listed, source, report)
-    learned_from = about or _description(paths, len(listed), documents)
-    if model == "joint":
-        return _joint(documents, select, fit, seed, learned_from, report)
+    report = options.progress or (lambda _: None)
+    documents = _documents(listed, options.source, report)
+    learned_from = options.about or _description(paths, len(listed), documents)
+    fit, characteristics, select = options.fit, options.characteristics, options.select
+    if options.model == "joint":
+        return _joint(documents, select, fit, options.seed, learned_from, report)
     whole = fit in (KEYS, CALIBRATION)
     whole = whole or (fit == "auto" and characteristics is None and not select)
-    _check_options(whole, characteristics, select, start, KEYS if fit == "auto" else fit)
-    cuts = _cuts(documents, domain, paths, report)
-    if fit == CALIBRATION:
-        return _recalibrated(cuts, _start(start, domain), learned_from, seed, report)
+    _check_options(whole, characteristics, select, options.start, KEYS if fit == "auto" else fit)
+    cuts = _cuts(documents, options.domain, paths, report)
     if whole:
-        return _from_keys(cuts, _start(start, domain), model, learned_from, report)
+        start = _start(options.start, options.domain)
+        if fit == CALIBRATION:
+            return _recalibrated(cuts, start, learned_from, options.seed, report)
+        return _from_keys(cuts, start, options.model, learned_from, report)
     method = "auto" if fit == PAIRS else fit
     chosen = CHARACTERISTICS[characteristics or "extended"]
-    plan = Plan(chosen, select, seed, learned_from, method=method)
+    plan = Plan(chosen, select, options.seed, learned_from, method=method)
     learned, selected = train_pairs(cuts, plan, report)
     return TrainedModel(MODELS, _figures(learned), learned, selected)
 
@@ -158,9 +166,6 @@ def train(
 def _check_options(
     whole: bool, characteristics: str | None, select: bool, start: Any, fit: str
 ) -> None:
-    if characteristics is not None and characteristics not in CHARACTERISTICS:
-        expected = ", ".join(CHARACTERISTICS)
-        raise InputError(f"no characteristics named {characteristics!r} (expected {expected})")
     if whole and (characteristics is not None or select):
         raise InputError(
             f"--fit {fit} keeps the characteristics that it starts from; "

@@ -73,6 +73,28 @@ class Console:
         line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
         sys.stderr.write(f"partita: {line}\n")
 
+    def wrapped_note(self, text: str) -> None:
+        """Write a note in lines of at most 80 columns."""
+        from textwrap import wrap
+
+        for line in wrap(
+            text, 71, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        ):
+            self.note(line)
+
+    def json(self, value: Any, ensure_ascii: bool = False) -> None:
+        """Write a report as one line of JSON to standard output."""
+        from json import dumps
+
+        self.say(dumps(value, ensure_ascii=ensure_ascii, allow_nan=False) + "\n")
+
+    def report(self, found: Any, as_json: bool) -> None:
+        """Write a result of the Python API to standard output, as text or as JSON."""
+        if as_json:
+            self.json(found.to_dict())
+        else:
+            self.say(str(found))
+
     def progress(self, text: str) -> None:
         """Show a line of progress on a terminal; the next one replaces it."""
         if not self.due:

@@ -1,41 +1,40 @@
-"""The commands train, evaluate, experiment, and explain."""
+"""The commands train, evaluate, experiment and explain."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
 
-import typer
+from partita.cli.command import command
+from partita.cli.console import Console
+from partita.options import (
+    CHART,
+    GAZETTEER,
+    REPORT_JSON,
+    SEED,
+    SLOT_DOMAIN,
+    SOURCES,
+    EvaluateOptions,
+    ExplainOptions,
+    Option,
+    Options,
+    TrainOptions,
+    argument,
+    option,
+)
 
-from partita.cli import options
-from partita.cli.console import error_boundary
-
-Plot = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="F", help="Save a reliability diagram: F.svg, F.html or F.png."),
-]
+KEYS = Option("Key files, or CoNLL-U files or folders", metavar="KEYS...", argument=True)
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    for command in (train, evaluate, experiment, explain):
-        app.command()(command)
+@dataclass(frozen=True, kw_only=True)
+class TrainCommand(TrainOptions):
+    """Options of the command train."""
+
+    keys: tuple[Path, ...] = option(KEYS, ...)
+    out: Path = option("Output file", ...)
+    json: bool = option(REPORT_JSON, False)
 
 
-def train(
-    keys: options.Keys,
-    out: options.Learned,
-    source: options.Source = None,
-    model: options.Taught = "evidential",
-    characteristics: options.Characteristics = None,
-    selecting: options.Select = False,
-    fit: options.Fit = "auto",
-    start: options.Start = None,
-    domain: options.Domain = None,
-    about: options.About = "",
-    json: options.JsonReport = False,
-    seed: options.Seed = 0,
-) -> None:
+@command(TrainCommand)
+def train(options: TrainCommand, console: Console) -> None:
     """Train parameters from keys (gold labels).
 
     KEYS are key files (JSONL, one coreference set per line), CoNLL-U files with
@@ -56,45 +55,31 @@ def train(
       partita train keys.jsonl --fit calibration --out calibrated.json
       partita train keys.jsonl --fit iis --out parameters.json
     """
-    with error_boundary() as console:
-        from partita.app.train import check_folder, train
-        from partita.files.writing import refuse_inputs
+    from partita.app.train import check_folder, train_model
+    from partita.files.writing import refuse_inputs
 
-        check_folder(out)
-        refuse_inputs(out, keys)
-        trained = train(
-            keys,
-            model=model,
-            characteristics=characteristics,
-            select=selecting,
-            fit=fit,
-            start=start,
-            domain=domain,
-            source=source,
-            about=about,
-            seed=seed,
-            progress=console.progress,
-        )
-        trained.save(out)
-        report = {"file": str(out)} | trained.to_dict()
-        console.say(_json(report) if json else f"{trained}\nWritten to {out}\n")
-        console.flush()
+    check_folder(options.out)
+    refuse_inputs(options.out, options.keys)
+    trained = train_model(options.keys, replace(options, progress=console.progress))
+    trained.save(options.out)
+    if options.json:
+        console.json({"file": str(options.out)} | trained.to_dict())
+    else:
+        console.say(f"{trained}\nWritten to {options.out}\n")
 
 
-def _json(report: dict[str, Any]) -> str:
-    from json import dumps
+@dataclass(frozen=True, kw_only=True)
+class EvaluateCommand(EvaluateOptions):
+    """Options of the command evaluate."""
 
-    return dumps(report, ensure_ascii=False, allow_nan=False) + "\n"
+    results: Path = argument("Results (JSONL), or clusters (CSV)", "RESULTS")
+    keys: tuple[Path, ...] = option(KEYS, ...)
+    plot: Path | None = option("Save a reliability diagram: F.svg, F.html or F.png")
+    json: bool = option(REPORT_JSON, False)
 
 
-def evaluate(
-    results: options.Results,
-    keys: options.AnswerKeys,
-    parameters: options.PairsFile = None,
-    chart: Plot = None,
-    json: options.JsonReport = False,
-    seed: options.Seed = 0,
-) -> None:
+@command(EvaluateCommand)
+def evaluate(options: EvaluateCommand, console: Console) -> None:
     """Evaluate results against keys (gold labels).
 
     RESULTS is a JSONL file as written by run or solve, or a CSV file of clusters
@@ -110,28 +95,36 @@ def evaluate(
       partita evaluate results.jsonl keys.jsonl --plot reliability.svg
       partita evaluate clusters.csv keys.jsonl --json
     """
-    with error_boundary() as console:
-        from partita.app.evaluate import evaluate
+    from partita.app.evaluate import evaluate
 
-        found = evaluate(results, keys, parameters=parameters, seed=seed, progress=console.progress)
-        if chart is not None:
-            found.save_chart(chart)
-        if found.matching:
-            console.note(found.matching)
-        console.say(_json(found.to_dict()) if json else str(found))
-        console.flush()
+    found = evaluate(
+        options.results,
+        options.keys,
+        parameters=options.parameters,
+        seed=options.seed,
+        progress=console.progress,
+    )
+    if options.plot is not None:
+        found.save_chart(options.plot)
+    if found.matching:
+        console.note(found.matching)
+    console.report(found, options.json)
 
 
-def explain(
-    results: options.Results,
-    name: options.SetName,
-    left: options.Left,
-    right: options.Right,
-    parameters: options.PairsFile = None,
-    domain: options.Domain = None,
-    chart: options.Chart = None,
-    json: options.JsonReport = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ExplainCommand(ExplainOptions):
+    """Options of the command explain."""
+
+    results: Path = argument("Results (JSONL)", "RESULTS")
+    set_name: str = argument("Name of the coreference set", "SET")
+    left: str = argument("Id of a template in the set", "LEFT")
+    right: str = argument("Id of another template", "RIGHT")
+    chart: Path | None = option(CHART)
+    json: bool = option(REPORT_JSON, False)
+
+
+@command(ExplainCommand)
+def explain(options: ExplainCommand, console: Console) -> None:
     """Explain why two templates were merged or kept apart.
 
     The first part explains the pair on its own: the weights of its features add up
@@ -143,29 +136,49 @@ def explain(
       partita explain results.jsonl 1 A B
       partita explain results.jsonl 1 A B --chart why.svg
     """
-    with error_boundary() as console:
-        from partita.app.explain import explain
+    from partita.app.explain import explain
 
-        found = explain(results, left, right, set_name=name, parameters=parameters, domain=domain)
-        if chart is not None:
-            found.save_chart(chart)
-        console.say(_json(found.to_dict()) if json else str(found))
-        console.flush()
+    found = explain(
+        options.results,
+        options.left,
+        options.right,
+        set_name=options.set_name,
+        parameters=options.parameters,
+        domain=options.domain,
+    )
+    if options.chart is not None:
+        found.save_chart(options.chart)
+    console.report(found, options.json)
 
 
-def experiment(
-    corpora: options.Corpora,
-    source: options.Studied = None,
-    test: options.Test = None,
-    splits: options.Splits = 5,
-    largest: options.Largest = None,
-    shipped: options.Shipped = False,
-    domain: options.Domain = None,
-    gazetteer: options.Gazetteer = None,
-    charts: options.Charts = None,
-    json: options.JsonReport = False,
-    seed: options.Seed = 0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ExperimentCommand(Options):
+    """Options of the command experiment."""
+
+    corpora: tuple[Path, ...] = argument(
+        "Folders of messages with keys, key files, or CoNLL-U files or folders", "CORPUS..."
+    )
+    source: str | None = option(
+        "Input format: messages, keys, corefud, or one that a package adds",
+        flag="--from",
+        metavar="NAME",
+        shown="detected",
+    )
+    test: tuple[Path, ...] = option("Corpus to evaluate on; repeatable", (), metavar="CORPUS")
+    splits: int = option("Without --test: number of random splits", 5, metavar="N", min=0)
+    largest: int | None = option("Use only sets of at most N templates", metavar="N", min=2)
+    shipped: bool = option("Add a row for the shipped models", False)
+    domain: str | None = option(SLOT_DOMAIN)
+    gazetteer: Path | None = option(GAZETTEER)
+    charts: Path | None = option(
+        "Save charts of reliability and bits by size to a folder (SVG)", metavar="DIR"
+    )
+    json: bool = option(REPORT_JSON, False)
+    seed: int = option(SEED, 0)
+
+
+@command(ExperimentCommand)
+def experiment(options: ExperimentCommand, console: Console) -> None:
     """Train and evaluate all models on a corpus.
 
     CORPUS is a file or folder of CoNLL-U with CorefUD entities, or a key file. With
@@ -179,18 +192,28 @@ def experiment(
       partita experiment corpus --largest 9 --splits 20
       partita experiment keys.jsonl --charts pictures
     """
-    with error_boundary() as console:
-        from partita.app.experiment import Design, Study, save_charts, study
-        from partita.plugins import EXPERIMENTS, format_of
+    from partita.app.experiment import Design, Study, save_charts, study
+    from partita.plugins import EXPERIMENTS, format_of
 
-        found: Study
-        if source not in (None, *options.SOURCES):
-            study_format = format_of(EXPERIMENTS, source, options.SOURCES)
-            found = study_format(corpora, test or (), console.progress, seed, gazetteer, splits)
-        else:
-            design = Design(corpora, test or (), source, splits, largest, shipped, seed, domain)
-            found = study(design, console.progress)
-        if charts is not None:
-            save_charts(found.experiments, charts)
-        console.say(found.json() if json else found.markdown())
-        console.flush()
+    corpora, test, source, seed = options.corpora, options.test, options.source, options.seed
+    found: Study
+    if source not in (None, *SOURCES):
+        study_format = format_of(EXPERIMENTS, source, SOURCES)
+        found = study_format(
+            corpora, test, console.progress, seed, options.gazetteer, options.splits
+        )
+    else:
+        design = Design(
+            corpora,
+            test,
+            source,
+            options.splits,
+            options.largest,
+            options.shipped,
+            seed,
+            options.domain,
+        )
+        found = study(design, console.progress)
+    if options.charts is not None:
+        save_charts(found.experiments, options.charts)
+    console.say(found.json() if options.json else found.markdown())

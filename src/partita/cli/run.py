@@ -1,16 +1,15 @@
 """The commands run and domains."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from partita.cli import options
-from partita.cli.console import Console, error_boundary
+from partita.cli.command import command
+from partita.cli.console import Console
 from partita.cli.output import (
     CONLLU,
     MANY,
@@ -26,7 +25,17 @@ from partita.cli.output import (
     StoredRun,
     view_of,
 )
-from partita.configurations import MODELS
+from partita.options import (
+    REPORT_JSON,
+    WORK,
+    WORKERS,
+    Options,
+    RunOptions,
+    argument,
+    not_empty,
+    option,
+    positive,
+)
 
 EVERYWHERE = ("jsonl", "corefud", "brat", "html")  # formats of every domain
 NOTE = 110  # columns of the line that says what the model learned from
@@ -41,122 +50,52 @@ if TYPE_CHECKING:
     from partita.files.resume import Stretch
     from partita.text.raw_messages import RawMessage
 
-Inputs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="INPUT...",
-        help="Text files, JSONL with a field text, MUC files, CoNLL-U, CoNLL-2012, or folders; "
-        "- reads stdin.",
-    ),
-]
-Domain = Annotated[str, typer.Option(metavar="D", help="Name of a domain, or a folder of rules.")]
-Model = Annotated[
-    str | None,
-    typer.Option(
+
+@dataclass(frozen=True, kw_only=True)
+class RunCommand(RunOptions):
+    """Options of the command run."""
+
+    inputs: tuple[str, ...] = argument(
+        "Text files, JSONL with a field text, MUC files, CoNLL-U, CoNLL-2012, or folders; - reads "
+        "stdin",
+        "INPUT...",
+    )
+    out: Path | None = option(
+        "Write results to a file (JSONL). Messages already in the file are skipped"
+    )
+    to: str = option(
+        "Output format: jsonl; corefud (CoNLL-U with entities); brat (standoff annotation, --out "
+        "is a folder); html (a page); or one of the domain's own",
+        "jsonl",
         metavar="NAME",
-        callback=options.one_of(MODELS),
-        show_default="the domain's own",
-        help=f"Model: {', '.join(MODELS)}.",
-    ),
-]
-Parameters = Annotated[
-    Path | None,
-    typer.Option(metavar="F", show_default="the domain's own", help="Parameters written by train."),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="F",
-        help="Write results to a file (JSONL). Messages already in the file are skipped.",
-    ),
-]
-To = Annotated[
-    str,
-    typer.Option(
-        "--to",
-        metavar="NAME",
-        help="Output format: jsonl; corefud (CoNLL-U with entities); brat (standoff annotation, "
-        "--out is a folder); html (a page); or one of the domain's own.",
-    ),
-]
-Mentions = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="F",
-        help="Mentions to use in place of those found: JSONL with spans, CoNLL-U or CoNLL-2012.",
-    ),
-]
-StoreUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
+    )
+    json: bool = option("Write results to standard output (JSONL)", False)
+    store: str | None = option(
+        "Also write to a store: a file (SQLite) or postgresql://… Messages already there are "
+        "skipped",
         metavar="URL",
-        callback=options.not_empty,
-        help="Also write to a store: a file (SQLite) or postgresql://… Messages already there are "
-        "skipped.",
-    ),
-]
-Name = Annotated[
-    str | None,
-    typer.Option(metavar="N", show_default="made from the settings", help="Name of the run."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Write results to standard output (JSONL).")]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", show_default="UTF-8, or as the BOM says", help="Encoding of the texts."
-    ),
-]
-Seconds = Annotated[
-    float | None,
-    typer.Option(
-        metavar="S",
-        callback=options.positive,
-        show_default="a fixed amount of work",
-        help="Time limit per set.",
-    ),
-]
-Durable = Annotated[
-    bool,
-    typer.Option(
-        "--durable",
-        help="Wait until each message is on disk, in --out and in a store (SQLite), so that a "
-        "power cut loses none that was finished. Slower.",
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, show_default="all cores", help="Number of processes."),
-]
+        check=not_empty,
+    )
+    name: str | None = option("Name of the run", metavar="N", shown="made from the settings")
+    seconds: float | None = option(
+        "Time limit per set", metavar="S", check=positive, shown="a fixed amount of work"
+    )
+    work: int | None = option(WORK)
+    workers: int | None = option(WORKERS)
+    durable: bool = option(
+        "Wait until each message is on disk, in --out and in a store (SQLite), so that a power "
+        "cut loses none that was finished. Slower",
+        False,
+    )
+
+    @property
+    def results(self) -> Path | None:
+        """The file of results, which grows by messages."""
+        return self.out if self.to == "jsonl" else None
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command()(run)
-    app.command()(domains)
-
-
-def run(
-    inputs: Inputs,
-    domain: Domain = "general",
-    model: Model = None,
-    parameters: Parameters = None,
-    gazetteer: options.Gazetteer = None,
-    mentions: Mentions = None,
-    out: Out = None,
-    to: To = "jsonl",
-    store: StoreUrl = None,
-    name: Name = None,
-    top: options.Top = None,
-    threshold: options.Threshold = None,
-    seconds: Seconds = None,
-    work: options.Work = None,
-    seed: options.Seed = 0,
-    workers: Workers = None,
-    encoding: Encoding = None,
-    json: Json = False,
-    durable: Durable = False,
-) -> None:
+@command(RunCommand)
+def run(options: RunCommand, console: Console) -> None:
     """Extract entities and resolve coreference in messages.
 
     Templates are extracted by the rules of a domain. Every coreference set gets a
@@ -168,53 +107,70 @@ def run(
       partita run message.txt
       partita run reports --out results.jsonl
       partita run reports --store reports.db --name monday
-      partita run article.txt --mentions mentions.jsonl --to html --out article.html
+      partita run news.txt --mentions mentions.jsonl --to html --out news.html
       partita run dev.muc --domain depots --model merging --json
     """
-    with error_boundary() as console, _locked(out if to == "jsonl" else None):
-        from partita.app.batch import Forms
-        from partita.app.run_batch import run_messages
-        from partita.app.runner import Runner, Settings, model_for, usual_budget
-        from partita.views.layout import cut
-
-        _refuse_name_without_store(store, name)
-        _refuse_durable(durable, out if to == "jsonl" else None, store)
-        _refuse_overwriting(out, store, [*inputs, parameters, gazetteer, mentions])
-        own = _own_format(domain, to)
-        model = model_for(domain, model or (None if own is None else own.model))
-        budget = usual_budget(model, seconds, work)
-        files = (str(parameters or ""), str(gazetteer or ""))
-        settings = Settings(domain, model, files[0], top, threshold, budget, seed, files[1])
-        runner = Runner(settings).load()
-        if model != "uniform":
-            learned = f"{model} with parameters learned from {runner.parameters.learned_from}"
-            console.note(cut(learned, NOTE))
-        if own is not None:
-            _refuse_export(to, store, json, out)
-            output = _own_output(console, own, out)
-            messages, _ = _messages(inputs, encoding, None)
-            output.write(run_messages(messages, runner, Forms(own=to), workers=workers))
-        elif to != "jsonl":
-            _refuse_export(to, store, json, out)
-            output = _export_output(console, to, out)
-            messages, _ = _messages(inputs, encoding, mentions)
-            output.write(run_messages(messages, runner, Forms(export=to), workers=workers))
-        else:
-            stretches = _stretches(out, runner)
-            messages, many = _messages(inputs, encoding, mentions)
-            forms = Forms(
-                json=json or out is not None,
-                stored=store is not None,
-                view=view_of(many, json, out is not None or store is not None),
-                width=console.width,
-                colour=console.colour,
-            )
-            with _record(store, runner, inputs, name, durable) as record:
-                output = _output(console, forms, out, stretches, record, durable)
-                earlier = _earlier(out, stretches, record)
-                output.write(run_messages(messages, runner, forms, earlier, workers))
+    with _locked(options.results):
+        output = _run(options, console)
     if output.failed:
         raise typer.Exit(1)
+
+
+def _run(options: RunCommand, console: Console) -> Output:
+    from partita.app.batch import Forms
+    from partita.app.run_batch import run_messages
+
+    _refuse_useless(options)
+    _refuse_overwriting(options)
+    own = _own_format(options.domain, options.to)
+    runner = _runner(options, own, console)
+    out, json, workers = options.out, options.json, options.workers
+    if options.to != "jsonl":
+        _refuse_export(options)
+        if own is not None:
+            output, forms = _own_output(console, own, out), Forms(own=options.to)
+        else:
+            output, forms = _export_output(console, options.to, out), Forms(export=options.to)
+        messages, _ = _messages(options)
+        output.write(run_messages(messages, runner, forms, workers=workers))
+        return output
+    stretches = _stretches(out, runner)
+    messages, many = _messages(options)
+    forms = Forms(
+        json=json or out is not None,
+        stored=options.store is not None,
+        view=view_of(many, json, out is not None or options.store is not None),
+        width=console.width,
+        colour=console.colour,
+    )
+    with _record(options, runner) as record:
+        output = _output(console, forms, options, stretches, record)
+        earlier = _earlier(out, stretches, record)
+        output.write(run_messages(messages, runner, forms, earlier, workers))
+    return output
+
+
+def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -> "Runner":
+    """Return the runner, with everything loaded, and note what its model learned from."""
+    from partita.app.runner import Runner, Settings, model_for, usual_budget
+    from partita.views.layout import cut
+
+    model = model_for(options.domain, options.model or (None if own is None else own.model))
+    settings = Settings(
+        options.domain,
+        model,
+        str(options.parameters or ""),
+        options.top,
+        options.threshold,
+        usual_budget(model, options.seconds, options.work),
+        options.seed,
+        str(options.gazetteer or ""),
+    )
+    runner = Runner(settings).load()
+    if model != "uniform":
+        learned = f"{model} with parameters learned from {runner.parameters.learned_from}"
+        console.note(cut(learned, NOTE))
+    return runner
 
 
 @contextmanager
@@ -225,68 +181,66 @@ def _locked(out: Path | None) -> Iterator[None]:
         yield
 
 
-def _refuse_overwriting(
-    out: Path | None, store: str | None, inputs: list[str | Path | None]
-) -> None:
+def _refuse_useless(options: RunCommand) -> None:
+    from partita.errors import InputError
+
+    if options.name is not None and options.store is None:
+        raise InputError("--name needs --store")
+    if options.durable and options.results is None and options.store is None:
+        raise InputError("--durable needs --store, or --out with --to jsonl")
+
+
+def _refuse_overwriting(options: RunCommand) -> None:
     from partita.files.writing import refuse_folders, refuse_inputs
 
+    inputs = [*options.inputs, options.parameters, options.gazetteer, options.mentions]
     folders = [path for path in inputs if path and Path(path).is_dir()]
-    for file in (out, None if store is None or "://" in store else store):
+    store = options.store
+    for file in (options.out, None if store is None or "://" in store else store):
         refuse_inputs(file, inputs)
         refuse_folders(file, folders)
 
 
-def _refuse_durable(durable: bool, out: Path | None, store: str | None) -> None:
-    from partita.errors import InputError
-
-    if durable and out is None and store is None:
-        raise InputError("--durable needs --store, or --out with --to jsonl")
-
-
-def _refuse_name_without_store(store: str | None, name: str | None) -> None:
-    from partita.errors import InputError
-
-    if name is not None and store is None:
-        raise InputError("--name needs --store")
-
-
-def _own_format(domain: str, to: str) -> OutputFormat | None:
+def _own_format(domain: str, to: str) -> "OutputFormat | None":
     """Return the format of a domain's own; the formats of every domain are none."""
     if to in EVERYWHERE:
         return None
     from partita.domains import find_domain
     from partita.errors import InputError
-    from partita.plugins import where_from
+    from partita.plugins import PACKAGES, where_from
 
     own = {one.name: one for one in find_domain(domain).output_formats}
     if to in own:
         return own[to]
     expected = f"(expected {', '.join((*EVERYWHERE, *own))}){where_from(to)}"
-    raise InputError(f"domain {domain} has no format {to!r} {expected}")
+    problem = f"domain {domain} has no format {to!r} {expected}"
+    if any(to in names for names in PACKAGES.values()):
+        raise InputError(problem)
+    raise typer.BadParameter(problem)
 
 
-def _refuse_export(to: str, store: str | None, json: bool, out: Path | None) -> None:
+def _refuse_export(options: RunCommand) -> None:
     from partita.errors import InputError
 
-    if store is not None or json:
-        place = "--out" if to == "brat" else "--out or standard output"
+    to, brat = options.to, options.to == "brat"
+    if options.store is not None or options.json:
+        place = "--out" if brat else "--out or standard output"
         raise InputError(f"--to {to} goes to {place} (expected no --store, --json)")
-    if to == "brat" and out is None:
+    if brat and options.out is None:
         raise InputError("--to brat writes a file of text and one of annotation per message "
                          "(expected --out FOLDER)")  # fmt: skip
 
 
 def _output(
     console: Console,
-    forms: Forms,
-    out: Path | None,
-    stretches: dict[str, Stretch],
-    record: Recording | None,
-    durable: bool,
+    forms: "Forms",
+    options: RunCommand,
+    stretches: dict[str, "Stretch"],
+    record: "Recording | None",
 ) -> Output:
     sinks: list[Sink] = [] if record is None else [StoredRun(record)]
-    if out is not None:
-        sinks.append(ResumedFile(out, stretches, durable))
+    if options.out is not None:
+        sinks.append(ResumedFile(options.out, stretches, options.durable))
 
     def summary(output: Output) -> str:
         from partita.views.message import counted
@@ -306,7 +260,7 @@ def _output(
         console,
         "message",
         sinks,
-        print_lines=out is None,
+        print_lines=options.out is None,
         separated=forms.view == "text",
         summary=summary,
     )
@@ -335,7 +289,7 @@ def _summary(output: Output) -> str:
     return "; ".join(parts + [f"{output.failed:,} failed"] * bool(output.failed))
 
 
-def _own_output(console: Console, own: OutputFormat, out: Path | None) -> Output:
+def _own_output(console: Console, own: "OutputFormat", out: Path | None) -> Output:
     """Return the output of messages in a format of the domain's own."""
 
     def summary(output: Output) -> str:
@@ -351,25 +305,25 @@ def _count(messages: int) -> str:
 
 
 @contextmanager
-def _record(
-    url: str | None, runner: Runner, inputs: list[str], name: str | None, durable: bool
-) -> Iterator[Recording | None]:
+def _record(options: RunCommand, runner: "Runner") -> Iterator["Recording | None"]:
     """Open the run in the store, if one is named."""
-    if url is None:
+    if options.store is None:
         yield None
         return
     from partita.app.recording import recording
     from partita.store.opening import open_store
 
-    store = open_store(url)
+    store, inputs = open_store(options.store), list(options.inputs)
     try:
-        with recording(store, runner, inputs, name, durable=durable) as record:
+        with recording(store, runner, inputs, options.name, durable=options.durable) as record:
             yield record
     finally:
         store.close()
 
 
-def _earlier(out: Path | None, stretches: dict[str, Stretch], record: Recording | None) -> Earlier:
+def _earlier(
+    out: Path | None, stretches: dict[str, "Stretch"], record: "Recording | None"
+) -> "Earlier":
     """Return the messages that the file, the store or both have already."""
     from partita.app.run_batch import Earlier
 
@@ -386,7 +340,7 @@ def _earlier(out: Path | None, stretches: dict[str, Stretch], record: Recording 
     )
 
 
-def _stretches(out: Path | None, runner: Runner) -> dict[str, Stretch]:
+def _stretches(out: Path | None, runner: "Runner") -> dict[str, "Stretch"]:
     """Return where messages are in the file already, if they were resolved in the same way."""
     if out is None:
         return {}
@@ -398,23 +352,31 @@ def _stretches(out: Path | None, runner: Runner) -> dict[str, Stretch]:
 
 
 def _messages(
-    inputs: list[str], encoding: str | None, mentions: Path | None
-) -> tuple[Iterable[RawMessage | PartitaError], bool]:
+    options: RunCommand,
+) -> tuple["Iterable[RawMessage | PartitaError]", bool]:
     """Return the messages as they are read, and whether there are many."""
     from itertools import chain, islice
 
     from partita.text.messages import read_texts
 
-    messages = read_texts(inputs, encoding=encoding)
-    if mentions is not None:
+    messages = read_texts(list(options.inputs), encoding=options.encoding)
+    if options.mentions is not None and options.to in EVERYWHERE:
         from partita.text.annotations import mention_source, with_mentions
 
-        messages = with_mentions(messages, mention_source(mentions))
+        messages = with_mentions(messages, mention_source(options.mentions))
     first = list(islice(messages, MANY + 1))
     return chain(first, messages), len(first) > MANY
 
 
-def domains(json: options.JsonReport = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DomainsCommand(Options):
+    """Options of the command domains."""
+
+    json: bool = option(REPORT_JSON, False)
+
+
+@command(DomainsCommand)
+def domains(options: DomainsCommand, console: Console) -> None:
     """List the installed domains and what each covers.
 
     \b
@@ -422,14 +384,13 @@ def domains(json: options.JsonReport = False) -> None:
       partita domains
       partita domains --json
     """
-    with error_boundary() as console:
-        from json import dumps
+    from partita.domains import describe_domains
 
-        from partita.domains import describe_domains
-
-        rows = describe_domains()
-        console.say(dumps(rows) + "\n" if json else "".join(_domain_text(rows, console.width)))
-        console.flush()
+    rows = describe_domains()
+    if options.json:
+        console.json(rows, ensure_ascii=True)
+    else:
+        console.say("".join(_domain_text(rows, console.width)))
 
 
 def _domain_text(rows: list[dict[str, str]], width: int) -> Iterator[str]:

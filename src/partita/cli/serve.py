@@ -1,70 +1,43 @@
 """The command serve."""
 
-from __future__ import annotations
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from partita.cli import options
-from partita.cli.console import error_boundary
+from partita.cli.command import command
+from partita.cli.console import Console
+from partita.options import STORE, Options, memory_size, option, positive, size_of
 
 if TYPE_CHECKING:
-    from partita.cli.console import Console
     from partita.web.config import ServiceConfig
 
-Host = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="Address to bind to; other than loopback requires a token."),
-]
-Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
-Token = Annotated[
-    str,
-    typer.Option(
+
+@dataclass(frozen=True, kw_only=True)
+class ServeCommand(Options):
+    """Options of the command serve."""
+
+    store: str | None = option(STORE)
+    host: str = option(
+        "Address to bind to; other than loopback requires a token", "127.0.0.1", metavar="NAME"
+    )
+    port: int = option("Port; 0 picks a free one", 8765, metavar="N", min=0, max=65535)
+    token: str = option(
+        "Clients must send this token; generated if one is needed",
+        "",
         metavar="T",
         envvar="PARTITA_TOKEN",
-        help="Clients must send this token; generated if one is needed.",
-    ),
-]
-Largest = Annotated[
-    str,
-    typer.Option(
-        metavar="M", callback=options.memory_size, help="Maximum request size, such as 10M."
-    ),
-]
-Seconds = Annotated[
-    float, typer.Option(metavar="S", callback=options.positive, help="Time limit per request.")
-]
-Waiting = Annotated[
-    int,
-    typer.Option(metavar="N", min=1, help="Maximum queued requests; further ones are rejected."),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        show_default="one per core, at most 4",
-        help="Number of worker processes.",
-    ),
-]
+    )
+    largest: str = option("Maximum request size, such as 10M", "2M", metavar="M", check=memory_size)
+    seconds: float = option("Time limit per request", 60.0, metavar="S", check=positive)
+    waiting: int = option(
+        "Maximum queued requests; further ones are rejected", 256, metavar="N", min=1
+    )
+    workers: int | None = option(
+        "Number of worker processes", metavar="N", min=1, shown="one per core, at most 4"
+    )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add the command of this module."""
-    app.command()(serve)
-
-
-def serve(
-    store: options.Store = None,
-    host: Host = "127.0.0.1",
-    port: Port = 8765,
-    token: Token = "",
-    largest: Largest = "2M",
-    seconds: Seconds = 60.0,
-    waiting: Waiting = 256,
-    workers: Workers = None,
-) -> None:
+@command(ServeCommand)
+def serve(options: ServeCommand, console: Console) -> None:
     """Serve the web page and the HTTP service for a store.
 
     The service binds to loopback unless --host is given. It then requires a token;
@@ -76,30 +49,29 @@ def serve(
       partita serve --store reports.db --port 9000
       partita serve --host 0.0.0.0 --token "$SECRET"
     """
-    with error_boundary() as console:
-        try:
-            from partita.web import server as web_server
-            from partita.web.config import LOOPBACK, ServiceConfig, default_workers
-        except ImportError as error:
-            from partita.errors import Unavailable
+    try:
+        from partita.web import server as web_server
+        from partita.web.config import LOOPBACK, ServiceConfig, default_workers
+    except ImportError as error:
+        from partita.errors import Unavailable
 
-            raise Unavailable("the service needs FastAPI; install partita[service]") from error
-        from partita.store.opening import default_store
+        raise Unavailable("the service needs FastAPI; install partita[service]") from error
+    from partita.store.opening import default_store
 
-        loopback = host in LOOPBACK
-        config = ServiceConfig(
-            store=store or default_store(),
-            token=_token(token, loopback),
-            loopback=loopback,
-            max_request_bytes=options.size_of(largest),
-            timeout=seconds,
-            max_queued=waiting,
-            workers=workers or default_workers(),
-        )
-        with web_server.listen(host, port) as listener:
-            server = web_server.create_server(config)
-            _tell(console, web_server.address(listener), config)
-            web_server.serve(server, listener)
+    loopback = options.host in LOOPBACK
+    config = ServiceConfig(
+        store=options.store or default_store(),
+        token=_token(options.token, loopback),
+        loopback=loopback,
+        max_request_bytes=size_of(options.largest),
+        timeout=options.seconds,
+        max_queued=options.waiting,
+        workers=options.workers or default_workers(),
+    )
+    with web_server.listen(options.host, options.port) as listener:
+        server = web_server.create_server(config)
+        _tell(console, web_server.address(listener), config)
+        web_server.serve(server, listener)
 
 
 def _token(given: str, loopback: bool) -> str:
@@ -118,7 +90,7 @@ def _token(given: str, loopback: bool) -> str:
     return secrets.token_urlsafe(24)
 
 
-def _tell(console: Console, address: str, config: ServiceConfig) -> None:
+def _tell(console: Console, address: str, config: "ServiceConfig") -> None:
     """Print the address. The token follows the #, which browsers do not send to servers."""
     console.say(f"{address}/{f'#token={config.token}' if config.token else ''}\n")
     console.flush()

@@ -1,67 +1,85 @@
 """The commands solve and demo."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from partita.cli import options
-from partita.cli.console import Console, error_boundary
+from partita.cli.command import command
+from partita.cli.console import Console
 from partita.cli.output import MANY, SOLVED, ClustersFile, Output, ReplacedFile, Sink, view_of
+from partita.options import (
+    EXCEL_SAFE,
+    MEMORY,
+    SECONDS,
+    WORK,
+    WORKERS,
+    Options,
+    SolveOptions,
+    argument,
+    one_of,
+    option,
+    share,
+)
 
 if TYPE_CHECKING:
-    from partita.app.solve import Solver
     from partita.core import Budget
     from partita.linkage.sets import Sets
 
-
-def add_to(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command()(demo)
-    app.command()(solve)
+FORMATS = ("csv", "jsonl", "parquet")
 
 
-def demo() -> None:
+@command(Options)
+def demo(_: Options, console: Console) -> None:
     """Run the paper's worked example and the bundled corpus.
 
     Example: partita demo
     """
-    with error_boundary() as console:
-        from partita.cli.demo import demo as pieces
+    from partita.cli.demo import demo as pieces
 
-        for piece in pieces(console.width, console.colour):
-            console.say(piece)
-        console.flush()
+    for piece in pieces(console.width, console.colour):
+        console.say(piece)
 
 
-def solve(
-    pairs: options.Pairs,
-    model: options.Model = "evidential",
-    parameters: options.Parameters = None,
-    top: options.Top = None,
-    threshold: options.Threshold = None,
-    missing: options.Missing = None,
-    soft: options.Soft = False,
-    assume: options.Assume = None,
-    templates: options.Templates = None,
-    form: options.Form = None,
-    clusters: options.Clusters = None,
-    excel_safe: options.ExcelSafe = False,
-    cautious: options.Cautious = None,
-    json: options.Json = False,
-    out: options.Out = None,
-    seconds: options.Seconds = None,
-    memory: options.Memory = None,
-    work: options.Work = None,
-    method: options.Method = "auto",
-    prove: options.Prove = False,
-    strict: options.Strict = False,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SolveCommand(SolveOptions):
+    """Options of the command solve."""
+
+    pairs: str = argument(
+        "CSV, JSONL or Parquet with left,right,probability; - reads stdin", "PAIRS"
+    )
+    templates: Path | None = option("CSV or JSONL file of templates: id, text, in text order")
+    form: str | None = option(
+        "Format of PAIRS: csv, jsonl or parquet",
+        flag="--format",
+        metavar="NAME",
+        check=one_of(FORMATS),
+        shown="detected",
+    )
+    clusters: Path | None = option(
+        "Write the most probable clusters as id,cluster,probability. The probability is that of "
+        "all members belonging together (for large sets, a lower bound)",
+        metavar="F.csv",
+    )
+    excel_safe: bool = option(EXCEL_SAFE, False)
+    cautious: float | None = option(
+        "With --clusters: merge only groups with probability P or more, e.g. .9",
+        metavar="P",
+        check=share,
+    )
+    json: bool = option("Write one JSON object per set to standard output", False)
+    out: Path | None = option("Write one JSON object per set to a file (JSONL)")
+    strict: bool = option("Exit with code 1 if a sampled answer has not converged", False)
+    seconds: float | None = option(SECONDS)
+    memory: str | None = option(MEMORY)
+    work: int | None = option(WORK)
+    workers: int | None = option(WORKERS)
+
+
+@command(SolveCommand)
+def solve(options: SolveCommand, console: Console) -> None:
     """Compute distributions over configurations from pair scores.
 
     PAIRS has the columns left,right,probability (or Splink's unique_id_l,
@@ -75,39 +93,39 @@ def solve(
       partita solve pairs.csv --json --top 100 > results.jsonl
       partita solve scores.parquet --clusters clusters.csv --cautious .95
     """
-    if cautious is not None and clusters is None:
-        raise typer.BadParameter("--cautious needs --clusters F.csv")
-    with error_boundary() as console:
-        from partita.app.batch import Forms
-        from partita.app.solve import read_sets
-        from partita.app.solve_batch import solve_sets
+    from partita.app.batch import Forms
+    from partita.app.solve import Solver, read_sets
+    from partita.app.solve_batch import solve_sets
 
-        _refuse_overwriting(out, clusters, [pairs, parameters, templates])
-        _note_parameters(console, model, parameters)
-        budget = _budget(seconds, memory, work)
-        solver = _solver(model, parameters, top, threshold, budget, seed, method, prove)
-        sets = read_sets(pairs, form, templates, missing, soft, assume or (), console.note)
-        _note_unlisted(console, sets)
-        forms = Forms(
-            json=json or out is not None,
-            clusters=clusters is not None,
-            cautious=cautious,
-            view=view_of(len(sets) > MANY, json, bool(out or clusters)),
-            width=console.width,
-            colour=console.colour,
-        )
-        output = Output(
-            console,
-            "set",
-            _sinks(out, clusters, sets, excel_safe),
-            print_lines=out is None,
-            separated=forms.view == "text",
-            total=len(sets),
-            summary=_no_summary if forms.view else _summary,
-        )
-        outcomes = solve_sets(sets, solver, forms, Path(pairs).name, workers, console.progress)
-        output.write(outcomes)
-    if output.failed or (strict and output.not_converged):
+    pairs, json, out, clusters = options.pairs, options.json, options.out, options.clusters
+    if options.cautious is not None and clusters is None:
+        raise typer.BadParameter("--cautious needs --clusters F.csv")
+    _refuse_overwriting(out, clusters, [pairs, options.parameters, options.templates])
+    _note_parameters(console, options.model, options.parameters)
+    solver = Solver.of(replace(options, budget=_budget(options)))
+    sets = read_sets(pairs, options, options.form, options.templates, console.note)
+    _note_unlisted(console, sets)
+    forms = Forms(
+        json=json or out is not None,
+        clusters=clusters is not None,
+        cautious=options.cautious,
+        view=view_of(len(sets) > MANY, json, bool(out or clusters)),
+        width=console.width,
+        colour=console.colour,
+    )
+    output = Output(
+        console,
+        "set",
+        _sinks(options, sets),
+        print_lines=out is None,
+        separated=forms.view == "text",
+        total=len(sets),
+        summary=_no_summary if forms.view else _summary,
+    )
+    output.write(
+        solve_sets(sets, solver, forms, Path(pairs).name, options.workers, console.progress)
+    )
+    if output.failed or (options.strict and output.not_converged):
         raise typer.Exit(1)
 
 
@@ -127,10 +145,10 @@ def _same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
 
 
-def _sinks(out: Path | None, clusters: Path | None, sets: Sets, excel_safe: bool) -> list[Sink]:
-    sinks: list[Sink] = [] if out is None else [ReplacedFile(out, SOLVED)]
-    if clusters is not None:
-        sinks.append(ClustersFile(clusters, sets.named, excel_safe))
+def _sinks(options: SolveCommand, sets: "Sets") -> list[Sink]:
+    sinks: list[Sink] = [] if options.out is None else [ReplacedFile(options.out, SOLVED)]
+    if options.clusters is not None:
+        sinks.append(ClustersFile(options.clusters, sets.named, options.excel_safe))
     return sinks
 
 
@@ -144,32 +162,17 @@ def _no_summary(_: Output) -> str:
     return ""
 
 
-def _solver(
-    model: str,
-    parameters: Path | None,
-    top: int | None,
-    threshold: float | None,
-    budget: Budget,
-    seed: int,
-    method: str,
-    prove: bool,
-) -> Solver:
-    from partita.app.solve import TOP, Solver, learned_parameters
-
-    listed = TOP if top is None and threshold is None else top
-    learned = learned_parameters(model, parameters)
-    return Solver(model, learned, listed, threshold, budget, seed, method, prove)
-
-
-def _budget(seconds: float | None, memory: str | None, work: int | None) -> Budget:
+def _budget(options: SolveCommand) -> "Budget":
     """Return the budget for a set: with an amount of work no clock is looked at by default."""
     from partita.core import Budget
+    from partita.options import memory_limit
 
-    usual = float("inf") if work is not None else Budget().seconds
-    return Budget(usual if seconds is None else seconds, options.memory_limit(memory), work)
+    usual = float("inf") if options.work is not None else Budget().seconds
+    seconds = usual if options.seconds is None else options.seconds
+    return Budget(seconds, memory_limit(options.memory), options.work)
 
 
-def _note_parameters(console: Console, model: str, parameters: Path | None) -> None:
+def _note_parameters(console: Console, model: str, parameters: Any) -> None:
     from partita.app.solve import LEARNED
 
     if model in LEARNED and parameters is None:
@@ -178,7 +181,7 @@ def _note_parameters(console: Console, model: str, parameters: Path | None) -> N
         console.note(f"{model} has no parameters: {parameters} is not used")
 
 
-def _note_unlisted(console: Console, sets: Sets) -> None:
+def _note_unlisted(console: Console, sets: "Sets") -> None:
     """Report how many pairs the file does not list; for many sets their sum."""
     unlisted = sets.unlisted()
     taken = "incompatible" if sets.missing is None else f"probability {sets.missing:g}"

@@ -1,20 +1,15 @@
 """The commands runs, export and report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
-from partita.cli import options
-from partita.cli.console import error_boundary
+from partita.cli.command import command
+from partita.cli.console import Console
+from partita.options import EXCEL_SAFE, STORE, Options, argument, one_of, option
 from partita.views.layout import clean, cut, pad
-
-if TYPE_CHECKING:
-    from partita.cli.console import Console
 
 HEADINGS = ("run", "messages", "sets", "keyed", "bits", "outcome")
 LEFT = ("run", "outcome")  # the others are numbers
@@ -44,33 +39,46 @@ def _line(row: Sequence[str], wide: Sequence[int]) -> str:
     return "  ".join(cells)
 
 
-FORMS = ("csv", "jsonl", "parquet")
+FORMS = ("csv", "jsonl", "parquet", "graphml")
 
-RunOption = Annotated[
-    str, typer.Argument(metavar="RUN", help="Name of a run, as listed by partita runs.")
-]
-Table = Annotated[
-    str,
-    typer.Option(
+
+@dataclass(frozen=True, kw_only=True)
+class StoreOptions(Options):
+    """The store that a command reads."""
+
+    store: str | None = option(STORE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsCommand(StoreOptions):
+    """Options of the command runs."""
+
+    json: bool = option("Print one JSON object per run", False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportCommand(StoreOptions):
+    """Options of the command export."""
+
+    run: str = argument("Name of a run, as listed by partita runs", "RUN")
+    out: Path = option("Output file", ...)
+    table: str = option(
+        "Table to export, e.g. entities (see docs/store.md); results as written by run --out; "
+        "keyed as read by train",
+        "entities",
         metavar="NAME",
-        help="Table to export, e.g. entities (see docs/store.md); results as written by "
-        "run --out; keyed as read by train.",
-    ),
-]
-To = Annotated[
-    str,
-    typer.Option(
-        "--to",
+    )
+    excel_safe: bool = option(EXCEL_SAFE, False)
+    to: str = option(
+        "Format: csv, jsonl or parquet; graphml for the table graph",
+        "csv",
         metavar="FORM",
-        callback=options.one_of((*FORMS, "graphml")),
-        help="Format: csv, jsonl or parquet; graphml for the table graph.",
-    ),
-]
-ExportOut = Annotated[Path, typer.Option(metavar="F", help="Output file.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per run.")]
+        check=one_of(FORMS),
+    )
 
 
-def runs(store: options.Store = None, json: Json = False) -> None:
+@command(RunsCommand)
+def runs(options: RunsCommand, console: Console) -> None:
     """List the runs in a store.
 
     \b
@@ -78,28 +86,20 @@ def runs(store: options.Store = None, json: Json = False) -> None:
       partita runs
       partita runs --store reports.db --json
     """
-    with error_boundary() as console:
-        from json import dumps
+    from json import dumps
 
-        from partita.app.workspace import open_workspace
+    from partita.app.workspace import open_workspace
 
-        with closing(open_workspace(store, create=False)) as workspace:
-            found = workspace.runs()
-        if json:
-            console.say("".join(f"{dumps(one, ensure_ascii=False)}\n" for one in found))
-        else:
-            console.say(table(found, console.width))
-        console.flush()
+    with closing(open_workspace(options.store, create=False)) as workspace:
+        found = workspace.runs()
+    if options.json:
+        console.say("".join(f"{dumps(one, ensure_ascii=False)}\n" for one in found))
+    else:
+        console.say(table(found, console.width))
 
 
-def export(
-    run: RunOption,
-    out: ExportOut,
-    table: Table = "entities",
-    to: To = "csv",
-    excel_safe: options.ExcelSafe = False,
-    store: options.Store = None,
-) -> None:
+@command(ExportCommand)
+def export(options: ExportCommand, console: Console) -> None:
     """Export a table of a run as CSV, JSONL or Parquet.
 
     \b
@@ -108,58 +108,39 @@ def export(
       partita export monday --table results --to jsonl --out results.jsonl
       partita export monday --table graph --to graphml --out mentions.graphml
     """
-    with error_boundary() as console:
-        from partita.app.workspace import open_workspace
-        from partita.files.writing import refuse_inputs
-        from partita.store.opening import default_store
+    from partita.app.workspace import open_workspace
+    from partita.files.writing import refuse_inputs
+    from partita.store.opening import default_store
 
-        refuse_inputs(out, [store or default_store()])
-        with closing(open_workspace(store, create=False)) as workspace:
-            count = workspace.export(run, table, to, out, excel_safe)
-        console.note(f"{out}: {count:,} {_rows(count)}")
-
-
-def _rows(count: int) -> Any:
-    return "row" if count == 1 else "rows"
+    out, store = options.out, options.store
+    refuse_inputs(out, [store or default_store()])
+    with closing(open_workspace(store, create=False)) as workspace:
+        count = workspace.export(options.run, options.table, options.to, out, options.excel_safe)
+    console.note(f"{out}: {count:,} {'row' if count == 1 else 'rows'}")
 
 
 RESULTS = (".jsonl", ".ndjson", ".json")
 
-Run = Annotated[
-    str,
-    typer.Argument(metavar="RUN", help="Name of a run in the store, or a results file (JSONL)."),
-]
-Out = Annotated[Path, typer.Option(metavar="F.html", help="Output file.")]
-Texts = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="INPUT", help="For a results file: the texts it was made from; repeatable."
-    ),
-]
-Keys = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="KEYS", help="For a results file: keys to evaluate against; repeatable."),
-]
-Most = Annotated[
-    int,
-    typer.Option(metavar="N", min=1, help="Number of messages shown in full, least certain first."),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class ReportCommand(StoreOptions):
+    """Options of the command report."""
+
+    run: str = argument("Name of a run in the store, or a results file (JSONL)", "RUN")
+    out: Path = option("Output file", ..., metavar="F.html")
+    texts: tuple[Path, ...] = option(
+        "For a results file: the texts it was made from; repeatable", (), metavar="INPUT"
+    )
+    keys: tuple[Path, ...] = option(
+        "For a results file: keys to evaluate against; repeatable", (), metavar="KEYS"
+    )
+    most: int = option(
+        "Number of messages shown in full, least certain first", 50, metavar="N", min=1
+    )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    for command in (runs, export, report):
-        app.command()(command)
-
-
-def report(
-    run: Run,
-    out: Out,
-    store: options.Store = None,
-    texts: Texts = None,
-    keys: Keys = None,
-    most: Most = 50,
-) -> None:
+@command(ReportCommand)
+def report(options: ReportCommand, console: Console) -> None:
     """Write a report on a run as one HTML file.
 
     The report works offline and can be printed. It shows the messages with their
@@ -173,16 +154,13 @@ def report(
       partita report demo --out report.html
       partita report results.jsonl --texts reports --out report.html
     """
-    with error_boundary() as console:
-        from partita.files.writing import refuse_inputs, write_atomically
+    from partita.files.writing import refuse_inputs, write_atomically
 
-        refuse_inputs(out, [run, *(texts or ()), *(keys or ()), store])
-        if is_file(run):
-            page = _of_file(console, Path(run), texts or (), keys or (), most)
-        else:
-            page = _of_store(run, store, texts or keys, most)
-        write_atomically(out, page)
-        console.note(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
+    out = options.out
+    refuse_inputs(out, [options.run, *options.texts, *options.keys, options.store])
+    page = _of_file(console, options) if is_file(options.run) else _of_store(options)
+    write_atomically(out, page)
+    console.note(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
 
 
 def is_file(run: str) -> bool:
@@ -190,20 +168,19 @@ def is_file(run: str) -> bool:
     return Path(run).suffix in RESULTS or Path(run).is_file()
 
 
-def _of_file(
-    console: Console, path: Path, texts: Sequence[Path], keys: Sequence[Path], most: int
-) -> str:
+def _of_file(console: Console, options: ReportCommand) -> str:
     from partita.app.report import report_of_results
 
-    return report_of_results(path, texts, keys, most, console.progress)
+    path = Path(options.run)
+    return report_of_results(path, options.texts, options.keys, options.most, console.progress)
 
 
-def _of_store(run: str, store: str | None, more: Sequence[Path] | None, most: int) -> str:
+def _of_store(options: ReportCommand) -> str:
     from partita.app.report import report_html
     from partita.app.workspace import open_workspace
     from partita.errors import InputError
 
-    if more:
+    if options.texts or options.keys:
         raise InputError("--texts and --keys are for results files (a store already has both)")
-    with closing(open_workspace(store, create=False)) as workspace:
-        return report_html(workspace, run, most)
+    with closing(open_workspace(options.store, create=False)) as workspace:
+        return report_html(workspace, options.run, options.most)

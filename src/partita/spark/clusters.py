@@ -14,11 +14,11 @@ from partita.app.cluster import (
     LEAST,
     Knowledge,
     check_increment,
-    check_shares,
+    clustering_solver,
     first_rule,
     fitted,
 )
-from partita.app.solve import Solver, learned_parameters, parameters_path
+from partita.app.solve import Solver
 from partita.core import Budget, Template, linked_components
 from partita.errors import InputError
 from partita.linkage.answers import MergeRule
@@ -31,10 +31,11 @@ from partita.linkage.cluster_tables import (
     chosen_threshold,
     summary,
 )
-from partita.linkage.grouping import LINK_ABOVE, Evidence, TemplateList
+from partita.linkage.grouping import Evidence, TemplateList
 from partita.linkage.labels import Labels, read_labels
 from partita.linkage.pair_table import Chosen
 from partita.linkage.sets import Assumption, parse, readings
+from partita.options import ClusteringOptions, ClusterOptions, described
 from partita.spark.earlier import Earlier, joined_scores
 from partita.spark.scores import all_records, components, ends_of, named_scores
 from partita.spark.tasks import PAYLOAD, Job, pair_table, read_table
@@ -72,6 +73,7 @@ class SparkClusters:
         return f"SparkClusters({found.records:,} records in {found.clusters:,} clusters)"
 
 
+@described(ClusterOptions)
 def cluster(
     scores: Any,
     records: Any = None,
@@ -81,7 +83,7 @@ def cluster(
     target_precision: float | None = None,
     cautious: float | None = None,
     parameters: str | os.PathLike[str] | None = None,
-    link_above: float = LINK_ABOVE,
+    link_above: float = 1e-4,
     labels: Any = None,
     assume: Sequence[str] = (),
     source: str | None = None,
@@ -103,31 +105,18 @@ def cluster(
     Connected components are found on Spark. Small ones are solved many at a time, each large one
     by itself.
     """
-    check_shares(target_precision=target_precision, cautious=cautious)
+    options = ClusterOptions.of(
+        locals(), budget=budget or Budget(), sources=None if source is None else (source,)
+    )
     pairs = named_scores(scores, columns)
     before = None if previous is None else Earlier.of(previous, pairs)
     again = None
     if previous_scores is not None:
-        check_increment(before, "forest", None, labels, assume, source, target_precision)
+        check_increment(before, options)
         again = pairs
         pairs = joined_scores(named_scores(previous_scores, columns, "previous scores"), pairs)
-    run = Run(
-        pairs,
-        all_records(pairs, records, unique_id, source),
-        Solver(
-            "forest",
-            learned_parameters("forest", parameters_path(parameters)),
-            budget=budget or Budget(),
-            seed=seed,
-        ),
-        link_above,
-        None if labels is None else read_labels(on_driver(labels)),
-        assume,
-        before,
-        again,
-        records is not None,
-    )
-    return run.clusters(cautious, target_precision)
+    nodes = all_records(pairs, records, unique_id, source)
+    return Run.of(options, pairs, nodes, before, again, records is not None).clusters()
 
 
 def on_driver(table: Any) -> Any:
@@ -137,32 +126,49 @@ def on_driver(table: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """Pairs and records, what is known beside them, and the model.
+    """Pairs and records, the options, and what is read for them: the model and labels.
 
     `listed` says whether `nodes` may have records that no pair mentions.
     """
 
+    options: ClusteringOptions
     pairs: DataFrame
     nodes: DataFrame
     solver: Solver
-    link_above: float
     labels: Labels | None
-    assume: Sequence[str]
-    before: Earlier | None = None
-    again: DataFrame | None = None
-    listed: bool = True
+    before: Earlier | None
+    again: DataFrame | None
+    listed: bool
 
-    def clusters(
-        self, cautious: float | None, target: float | None, across: bool = True
-    ) -> SparkClusters:
+    @classmethod
+    def of(
+        cls,
+        options: ClusteringOptions,
+        pairs: DataFrame,
+        nodes: DataFrame,
+        before: Earlier | None,
+        again: DataFrame | None = None,
+        listed: bool = True,
+    ) -> Run:
+        """Return a run with its parameters and labels read."""
+        labels = None if options.labels is None else read_labels(on_driver(options.labels))
+        solver = clustering_solver(options)
+        return cls(options, pairs, nodes, solver, labels, before, again, listed)
+
+    @property
+    def link_above(self) -> float:
+        return self.options.link_above
+
+    def clusters(self, across: bool = True) -> SparkClusters:
         """Solve all components; compared pairs between them count if `across`."""
         homes, parameters = self._homes()
+        target = self.options.target_precision
         job = Job(
             replace(self.solver, parameters=parameters),
             self.link_above,
             Knowledge(self.labels),
             tuple(self._assumptions(homes)),
-            first_rule(cautious, self.labels),
+            first_rule(self.options.cautious, self.labels),
         )
         kept = None
         if self.before is not None and self.again is not None:
@@ -234,17 +240,16 @@ class Run:
         others = sorted(names - {*table.names})
         listed = TemplateList("records", tuple(map(Template, [*table.names, *others])))
         evidence = Evidence(self.solver.parameters.unlisted_probability, self.link_above)
-        start, seed = self.solver.parameters, self.solver.seed
-        return fitted(table, listed, self.labels, start, evidence, seed)[0]
+        return fitted(table, listed, self.labels, self.solver, evidence)[0]
 
     def _assumptions(self, homes: DataFrame) -> Iterator[Assumption]:
         """Yield the assumptions; two records that are the same must be in one component."""
-        if not self.assume:
+        if not self.options.assume:
             return
-        possible = [one for text in self.assume for one in readings(text)]
+        possible = [one for text in self.options.assume for one in readings(text)]
         names = self._existing({name for one in possible for name in (one.left, one.right)})
         home = _homes_of(homes, names)
-        for text in self.assume:
+        for text in self.options.assume:
             one = parse(text, names)
             together = home.get(one.left, 0) == home.get(one.right, 1)
             if one.same and not together:

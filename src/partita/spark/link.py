@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from partita.app.cluster import check_shares
-from partita.app.link import CONNECTING, guessed_types, trained_model
-from partita.app.solve import Solver, learned_parameters, parameters_path
+from partita.app.link import guessed_types, trained_model
 from partita.core import Budget
 from partita.errors import InputError, Unavailable
-from partita.linkage.labels import read_labels
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, prepared, text_of
 from partita.linkage.record_tables import SEPARATOR, id_column, read_records
 from partita.linkage.splink_engine import TABLE, Engine, link_type, read_settings, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK, Settings
-from partita.spark.clusters import Run, SparkClusters, on_driver
+from partita.options import LinkOptions, described
+from partita.spark.clusters import Run, SparkClusters
 from partita.spark.earlier import Earlier
 from partita.spark.scores import as_spark, identifier
 
@@ -39,6 +37,7 @@ class LinkedOnSpark(SparkClusters):
     notes: tuple[str, ...]
 
 
+@described(LinkOptions)
 def link(
     records: Any,
     *,
@@ -48,7 +47,7 @@ def link(
     one_to_one: bool = False,
     target_precision: float | None = None,
     cautious: float | None = None,
-    link_above: float = CONNECTING,
+    link_above: float = 0.01,
     labels: Any = None,
     assume: Sequence[str] = (),
     parameters: str | os.PathLike[str] | None = None,
@@ -62,7 +61,7 @@ def link(
     It is `partita.link` with Splink's Spark backend. A column of unique ids is needed. The types of
     columns are guessed by the first 20,000 records in the order of their ids.
     """
-    check_shares(target_precision=target_precision, cautious=cautious)
+    options = LinkOptions.of(locals(), budget=budget or Budget())
     tables = [
         as_spark(one) for one in (records if isinstance(records, list | tuple) else [records])
     ]
@@ -78,17 +77,8 @@ def link(
     scores = engine.score(model).persist()
     nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
     progress("clustering")
-    learned = learned_parameters("forest", parameters_path(parameters))
-    run = Run(
-        scores,
-        nodes,
-        Solver("forest", learned, budget=budget or Budget(), seed=seed),
-        link_above,
-        None if labels is None else read_labels(on_driver(labels)),
-        assume,
-        None if previous is None else Earlier.of(previous, scores),
-    )
-    found = run.clusters(cautious, target_precision, across=False)
+    before = None if previous is None else Earlier.of(previous, scores)
+    found = Run.of(options, scores, nodes, before).clusters(across=False)
     values = {field.name: getattr(found, field.name) for field in fields(found)}
     return LinkedOnSpark(**values, settings=model, notes=tuple(notes))
 

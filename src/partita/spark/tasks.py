@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from partita.app.cluster import LEAST, Knowledge, answered
-from partita.app.solve import Solver, default_memory
+from partita.app.solve import Solver
 from partita.core import Template
 from partita.errors import PartitaError
 from partita.linkage.answers import MergeRule
@@ -26,6 +26,7 @@ from partita.linkage.grouping import Evidence, TemplateList, group
 from partita.linkage.labels import Labels
 from partita.linkage.pair_table import PairTable
 from partita.linkage.sets import Assumption
+from partita.options import default_memory
 from partita.tables.columns import IntegerIds
 
 PAYLOAD = "name string, payload binary"

@@ -6,7 +6,15 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
-from partita.configurations import MODELS, PAIR_MODELS
+from partita.options import (
+    FuseOptions,
+    Option,
+    Options,
+    RunOptions,
+    SolveOptions,
+    declaration,
+    declared_fields,
+)
 from partita.rules.domain_files import installed_domains
 
 MAX_NAME = 500  # characters
@@ -44,16 +52,28 @@ def _domain(name: str) -> str:
     return name
 
 
-def _run_model(name: str) -> str:
-    if name not in MODELS:
-        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(MODELS)}")
-    return name
+def _checked(kind: type[Options], name: str) -> AfterValidator:
+    """Return the check that is declared of an option."""
+    check = _declared(kind, name)[0].check
+    assert check is not None
+
+    def checked(value: Any) -> Any:
+        check(value)
+        return value
+
+    return AfterValidator(checked)
 
 
-def _solve_model(name: str) -> str:
-    if name not in PAIR_MODELS:
-        raise ValueError(f"unknown model {name!r}; expected one of {', '.join(PAIR_MODELS)}")
-    return name
+def _option(kind: type[Options], name: str, default: Any = ..., **limits: Any) -> Any:
+    """Return a field with the description and, by default, the default of an option."""
+    declared, usual = _declared(kind, name)
+    chosen = usual if default is ... else default
+    return Field(default=chosen, description=f"{declared.help}.", **limits)
+
+
+def _declared(kind: type[Options], name: str) -> tuple[Option, Any]:
+    (one,) = (one for one in declared_fields(kind) if one.name == name)
+    return declaration(one), one.default
 
 
 def _two_names(pair: tuple[str, str, float]) -> tuple[str, str, float]:
@@ -72,9 +92,6 @@ Cells = Annotated[list[Cell], Field(description="Cells that contain every templa
 Pair = Annotated[tuple[Name, Name, Probability], AfterValidator(_two_names)]
 Kind = Literal["reports", "records", "claims", "judgements", "beliefs"]
 SlotKind = Literal["closed", "open", "number", "date", "several", "people"]
-Top = Annotated[
-    int | None, Field(ge=1, le=MAX_TOP, description="Maximum number of configurations.")
-]
 
 
 class RequestModel(BaseModel):
@@ -85,10 +102,8 @@ class ResolveRequest(RequestModel):
     """A message to resolve without storing it."""
 
     text: Text
-    domain: Annotated[str, AfterValidator(_domain)] = "general"
-    model: Annotated[str, AfterValidator(_run_model)] | None = Field(
-        default=None, description="Default: the model that fits the domain."
-    )
+    domain: Annotated[str, AfterValidator(_domain)] = _option(RunOptions, "domain")
+    model: Annotated[str, _checked(RunOptions, "model")] | None = _option(RunOptions, "model")
 
 
 class WhyRequest(ResolveRequest):
@@ -103,8 +118,8 @@ class SolveRequest(RequestModel):
     """Pairs of names, each with the probability that both are the same."""
 
     pairs: list[Pair] = Field(min_length=1)
-    model: Annotated[str, AfterValidator(_solve_model)] = "evidential"
-    top: Top = 100
+    model: Annotated[str, _checked(SolveOptions, "model")] = _option(SolveOptions, "model")
+    top: int | None = _option(SolveOptions, "top", 100, ge=1, le=MAX_TOP)
 
     @property
     def size(self) -> int:
@@ -142,11 +157,9 @@ class FuseRequest(RequestModel):
         default=None,
         description="Which values contain which: columns name,parent or id,name,parentID.",
     )
-    tolerance: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
-    without: Name | None = Field(
-        default=None, description="A source; the answer lists what would change without it."
-    )
-    top: Top = 100
+    tolerance: float = _option(FuseOptions, "tolerance", ge=0.0, allow_inf_nan=False)
+    without: Name | None = _option(FuseOptions, "without")
+    top: int | None = _option(SolveOptions, "top", 100, ge=1, le=MAX_TOP)
 
 
 class ClusterRequest(RequestModel):

@@ -215,8 +215,9 @@ def _settings(request: ResolveRequest) -> Settings:
 
 
 def _solve(body: bytes, seconds: float) -> bytes:
-    from partita.app.solve import default_memory, solve
+    from partita.app.solve import solve
     from partita.core import Budget
+    from partita.options import default_memory
     from partita.results.result_lines import result_line
 
     request = parse(SolveRequest, body)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partita.cli import options
 from partita.cli.console import error_boundary
+from partita.options import GAZETTEER, REPORT_JSON
 
 if TYPE_CHECKING:
     from partita.cli.console import Console
@@ -26,6 +26,8 @@ More = Annotated[
     list[Path] | None,
     typer.Option("--key", metavar="F", help="Further key file; repeatable."),
 ]
+Json = Annotated[bool, typer.Option("--json", help=REPORT_JSON.help)]
+Gazetteer = Annotated[Path | None, typer.Option(metavar="F", help=GAZETTEER.help)]
 Each = Annotated[bool, typer.Option("--messages", help="Also print the scores of every message.")]
 
 
@@ -34,7 +36,7 @@ def score_muc(
     responses: Responses,
     more: More = None,
     messages: Each = False,
-    json: options.JsonReport = False,
+    json: Json = False,
 ) -> None:
     """Score answers to the MUC-4 exam.
 
@@ -92,7 +94,7 @@ Files = Annotated[
 Out = Annotated[Path, typer.Option(metavar="F", help="Output file.")]
 
 
-def train_muc(files: Files, out: Out, gazetteer: options.Gazetteer = None) -> None:
+def train_muc(files: Files, out: Out, gazetteer: Gazetteer = None) -> None:
     """Train the models of the domain incidents.
 
     \b
