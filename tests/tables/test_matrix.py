@@ -27,6 +27,7 @@ from partita.linkage.labels import read_labels
 from partita.linkage.pairs import read_pairs
 from partita.linkage.record_tables import read_records as read_record_tables
 from partita.tables import read_table
+from partita.text.annotations import mention_source
 
 Columns = dict[str, list[Any]]
 MARKS = {"csv": ",", "semicolons": ";", "bars": "|", "tsv": "\t"}
@@ -115,6 +116,11 @@ def clusters_answer(source: Any) -> Any:
     return [(one.message, dict(one.clusters)) for one in read_clusters(source)]
 
 
+def mentions_answer(source: Any) -> Any:
+    mentions = mention_source(source).lines.mentions
+    return {name: [(one.spans, one.type) for one, _ in listed] for name, listed in mentions.items()}
+
+
 PAIRS = {
     "left": ["Müller", "Möller", "Åse"],
     "right": ["Möller", "Åse", "Noël"],
@@ -155,6 +161,10 @@ READERS: dict[str, tuple[Columns, Callable[[Any], Any]]] = {
     "labels": (
         {"left": ["é", "ü"], "right": ["ü", "o"], "same": [1, 0]},
         lambda source: read_labels(source).pairs,
+    ),
+    "mentions": (
+        {"document": ["é", "ü"], "start": [0, 5], "end": [3, 8], "type": ["Zoë", "x"]},
+        mentions_answer,
     ),
     "clusters": (CLUSTERS, clusters_answer),
     "previous": (CLUSTERS, lambda source: read_previous(source).cluster),

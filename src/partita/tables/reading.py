@@ -99,6 +99,13 @@ def named(source: Any, what: str) -> str | None:
     return None if isinstance(source, str | os.PathLike) else what
 
 
+def is_table_name(path: str | os.PathLike[str]) -> bool:
+    """Return whether the suffix of a file is one of a table."""
+    name = Path(path)
+    place = Path(name.stem) if name.suffix.lower() == ".gz" else name
+    return place.suffix.lower() in (*FORMS, ".tsv", ".tab")
+
+
 def _file_blocks(
     stream: BinaryIO, file: str, form: str | None, columns: Sequence[str], wanted: Wanted | None
 ) -> Iterator[Table]:

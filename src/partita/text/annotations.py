@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from partita.errors import InputError, PartitaError
-from partita.files.strict import Place, fields, parsed, text_of
-from partita.files.text import numbered_lines
+from partita.files.strict import Place, fields, text_of
+from partita.files.text import STANDARD_INPUT, numbered_lines
+from partita.tables import Table, is_table_name, named, read_table
+from partita.tables.columns import ids_of
 from partita.text.conllu import NumberedLine, placed_documents
 from partita.text.expressions import Mention, PlacedSentence, Span, head_of
 from partita.text.raw_messages import RawMessage
@@ -185,22 +187,28 @@ ALLOWED = ("document", "start", "end", "spans", "head", "type", "id", "text", "e
 
 @dataclass(slots=True)
 class SpanLines:
-    """The mentions of a JSONL file by document; those of no document have the name None."""
+    """The mentions of a table by document; those of no document have the name None."""
 
     file: str
     mentions: dict[str | None, list[tuple[SpanMention, str | None]]] = field(default_factory=dict)
 
-    def read(self, lines: Iterable[NumberedLine]) -> SpanLines:
-        for number, line in lines:
-            if line.strip():
-                self._line(line, Place(self.file, number))
-        return self
-
-    def _line(self, line: str, place: Place) -> None:
-        self.add(parsed(line, place), place)
+    @classmethod
+    def of_table(cls, table: Table) -> SpanLines:
+        """Return the mentions of a table with a row for each."""
+        lines = cls(table.name)
+        for name in ("document", "id"):
+            if name in table.columns:
+                ids_of(table, name)  # which raises an error for what is not one
+        for row, values in enumerate(table.dicts()):
+            there = {name: value for name, value in values.items() if value not in (None, "")}
+            for name in ("start", "end") if not table.typed else ():
+                if (digits := there.get(name, "").strip()).isdecimal():
+                    there[name] = int(digits)
+            lines.add(there, table.place(row))
+        return lines
 
     def add(self, value: Any, place: Place) -> None:
-        """Add a mention that was given as an object with the fields of a line."""
+        """Add a mention with the fields of a row."""
         row = fields(value, "the mention", place, needed=(), allowed=ALLOWED)
         spans = tuple(_spans(row, place))
         head = _span(row["head"], "head", place) if row.get("head") is not None else None
@@ -316,17 +324,16 @@ def with_mentions(messages: Messages, source: MentionSource) -> Messages:
 
 
 def mention_source(mentions: str | os.PathLike[str] | Iterable[Any]) -> MentionSource:
-    """Return the mentions of a file, or of objects with the fields of a line of JSON."""
-    if not isinstance(mentions, str | os.PathLike):
-        rows = SpanLines("mentions")
-        for number, row in enumerate(mentions, 1):
-            rows.add(row, Place("mentions", number))
-        return _SpanSource(rows)
-    path = Path(mentions)
+    """Return the mentions of a file, or of a table of mentions in any form."""
+    file_name = mentions if isinstance(mentions, str | os.PathLike) else STANDARD_INPUT
+    if str(file_name) == STANDARD_INPUT or is_table_name(file_name):
+        table = read_table(mentions, name=named(mentions, "mentions"))
+        return _SpanSource(SpanLines.of_table(table))
+    path = Path(file_name)
     file, lines = str(path), list(numbered_lines(path))
     start = next((line for _, line in lines if line.strip()), "")
-    if start.startswith("{") or not start or path.suffix in (".json", ".jsonl"):
-        return _SpanSource(SpanLines(file).read(lines))
+    if start.startswith("{") or not start:
+        return _SpanSource(SpanLines.of_table(read_table(path)) if start else SpanLines(file))
     if is_conll2012(start):
         return _TextSource(file, conll2012_texts(lines, file))
     return _TextSource(file, conllu_texts(lines, file, path.stem))
