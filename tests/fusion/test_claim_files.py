@@ -176,7 +176,7 @@ def test_a_hierarchy_by_numbers_or_by_names(tmp_path):
 def test_reliabilities_and_objects(tmp_path):
     path = written(tmp_path, "source,reliability\nann,.7\n")
     assert read_reliabilities(path) == {"ann": 0.7}
-    with pytest.raises(InputError, match="line 2: reliability 7 of ann is not a number"):
+    with pytest.raises(InputError, match="line 2: reliability of ann 7 is not a number"):
         read_reliabilities(written(tmp_path, "source,reliability\nann,7\n"))
     assert read_objects(written(tmp_path, "object\nx\ny\n", "o.csv")) == {"x", "y"}
 

@@ -14,10 +14,12 @@ from partita.fusion.accounts import RECORD, Account, Accounts, Origin, row_id
 from partita.fusion.claim_files import (
     NO_HEADER,
     ROLES,
+    add_reliability,
     claim_table,
     day_number,
     read_claims,
     says_same,
+    share,
 )
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
@@ -210,11 +212,12 @@ def _add_record(
     schema = read.about.schema
     slots = {slot: value for name, slot in columns.slots.items()
              if (value := _value(row[name], slot, schema)) not in (None, "", [])}  # fmt: skip
-    _reliability(_text(row, columns.roles.get("reliability")), source, place, read)
+    stated = _text(row, columns.roles.get("reliability"))
+    add_reliability(stated, source, read.reliabilities, place)
     if not slots:
         read.empty += 1
         return
-    confidence = _share(_text(row, columns.roles.get("confidence")), "confidence", place)
+    confidence = share(_text(row, columns.roles.get("confidence")), "confidence", place)
     thing = _text(row, columns.roles.get("object"))
     if thing and columns.roles["object"].strip().lower() in FILE_IDS:
         thing = row_id(place.file, thing)
@@ -305,22 +308,3 @@ def _several(kind: Any) -> bool:
 def _text(row: Mapping[str, Any], column: str | None) -> str:
     value = row.get(column) if column is not None else None
     return "" if value is None else str(value).strip()
-
-
-def _reliability(text: str, source: str, place: Place, read: _Reader) -> None:
-    number = _share(text, f"reliability of {source}", place)
-    if number is not None and read.reliabilities.setdefault(source, number) != number:
-        before = read.reliabilities[source]
-        place.refuse(f"reliability of {source} is {number:g}, before it was {before:g}")
-
-
-def _share(text: str, what: str, place: Place) -> float | None:
-    if not text:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not 0.0 <= number <= 1.0:
-        place.refuse(f"{what} {text} is not a number from 0 to 1")
-    return number

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.core import IntArray
 from partita.errors import InputError
 from partita.files.strict import Place, first_too_long, shortened
 from partita.fusion.claims import Claims
@@ -103,20 +104,18 @@ def claim_table(source: Any, columns: Sequence[str] = (), headed: bool = True) -
 SAME = frozenset(("SAME", "1", "YES", "TRUE", "MATCH"))
 DIFFERENT = frozenset(("DIFFERENT", "0", "NO", "FALSE", "NON-MATCH"))
 PAIR_SEPARATOR = "_"  # between the two sides of a pair
-Names = dict[str, int]
 
 
 @dataclass(slots=True)
 class _ClaimBuffer:
-    """The claims of a table."""
+    """The claims of a table: what each says, and the row that has it."""
 
     table: Table
-    names: dict[str, Names] = field(
-        default_factory=lambda: {"object": {}, "slot": {}, "source": {}, "value": {}}
-    )
-    points: dict[str, list[int]] = field(
-        default_factory=lambda: {"object": [], "slot": [], "source": [], "value": [], "row": []}
-    )
+    objects: list[str] = field(default_factory=list)
+    slots: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
     confidence: list[float] = field(default_factory=list)
     reliabilities: dict[str, float] = field(default_factory=dict)
     several: set[str] = field(default_factory=set)
@@ -141,7 +140,8 @@ def read_claims(source: Any, columns: Sequence[str] = (), headed: bool = True) -
 def _add_rows(roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
     table = buffer.table
     sources = _sources(table, roles)
-    _reliabilities(roles, sources, buffer)
+    for row, value in enumerate(table.column(roles.reliability) if roles.reliability else ()):
+        add_reliability(value, sources[row], buffer.reliabilities, table.place(row))
     _days(roles, buffer)
     objects = _objects(table, roles)
     confidence = _shares(table, roles.confidence, "confidence")
@@ -178,12 +178,14 @@ def _add(
         if isinstance(value, list):
             buffer.several.add(slots[n])
         kept += [(n, text) for text in texts]
-    for role, names in (("object", objects), ("slot", slots), ("source", sources)):
-        numbers = buffer.names[role]
-        buffer.points[role] += [numbers.setdefault(names[n], len(numbers)) for n, _ in kept]
-    numbers = buffer.names["value"]
-    buffer.points["value"] += [numbers.setdefault(text, len(numbers)) for _, text in kept]
-    buffer.points["row"] += [n for n, _ in kept]
+    buffer.values += [text for _, text in kept]
+    buffer.rows += [n for n, _ in kept]
+    for column, names in (
+        (buffer.objects, objects),
+        (buffer.slots, slots),
+        (buffer.sources, sources),
+    ):
+        column += [names[n] for n, _ in kept]
     buffer.confidence += [confidence[n] for n, _ in kept]
 
 
@@ -260,36 +262,28 @@ def _shares(table: Table, column: str | None, what: str) -> list[float]:
     """Return numbers from 0 to 1; the default is 1."""
     if column is None:
         return [1.0] * len(table)
-    return [
-        1.0 if value in ("", None) else _share(value, what, row, table)
-        for row, value in enumerate(table.column(column))
-    ]
+    shares = (share(value, what, table.place(n)) for n, value in enumerate(table.column(column)))
+    return [1.0 if number is None else number for number in shares]
 
 
-def _share(value: Any, what: str, row: int, table: Table) -> float:
+def share(value: Any, what: str, place: Place) -> float | None:
+    """Return a number from 0 to 1, None for a missing one."""
+    if value in ("", None):
+        return None
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
-        raise table.error(row, f"{what} {shortened(str(value))} is not a number from 0 to 1")
+        place.refuse(f"{what} {shortened(str(value))} is not a number from 0 to 1")
     return number
 
 
-def _reliabilities(roles: ClaimColumns, sources: Sequence[str], buffer: _ClaimBuffer) -> None:
-    if roles.reliability is None:
-        return
-    table = buffer.table
-    for row, (source, value) in enumerate(
-        zip(sources, table.column(roles.reliability), strict=True)
-    ):
-        if value in ("", None):
-            continue
-        number = _share(value, f"reliability of {source}", row, table)
-        before = buffer.reliabilities.setdefault(source, number)
-        if before != number:
-            problem = f"reliability of {source} is {number:g}, before it was {before:g}"
-            raise table.error(row, problem)
+def add_reliability(value: Any, source: str, reliabilities: dict[str, float], place: Place) -> None:
+    """Set the reliability of a source, if there is one; another one than before is an error."""
+    number = share(value, f"reliability of {source}", place)
+    if number is not None and (before := reliabilities.setdefault(source, number)) != number:
+        place.refuse(f"reliability of {source} is {number:g}, before it was {before:g}")
 
 
 def _days(roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
@@ -311,15 +305,21 @@ def day_number(value: Any, place: Place) -> int:
 
 
 def _claims(buffer: _ClaimBuffer) -> Claims:
-    table, rows = buffer.table, buffer.points.pop("row")
-    points = {name: np.array(numbers, dtype=np.int64) for name, numbers in buffer.points.items()}
+    table, rows = buffer.table, buffer.rows
     empty = (f"{table.name}: {buffer.empty:,} values are empty and are ignored",)
+    objects, object_ = _numbered(buffer.objects)
+    slots, slot = _numbered(buffer.slots)
+    sources, source = _numbered(buffer.sources)
+    values, value = _numbered(buffer.values)
     return Claims(
-        objects=list(buffer.names["object"]),
-        slots=list(buffer.names["slot"]),
-        sources=list(buffer.names["source"]),
-        values=list(buffer.names["value"]),
-        **points,
+        objects=objects,
+        slots=slots,
+        sources=sources,
+        values=values,
+        object=object_,
+        slot=slot,
+        source=source,
+        value=value,
         confidence=np.array(buffer.confidence),
         file=np.zeros(len(rows), dtype=np.int64),
         line=np.array([table.lines[row] for row in rows], dtype=np.int64),
@@ -332,3 +332,10 @@ def _claims(buffer: _ClaimBuffer) -> Claims:
         if buffer.days
         else None,
     )
+
+
+def _numbered(texts: list[str]) -> tuple[list[str], IntArray]:
+    """Return the different texts by first appearance, and the number of each."""
+    numbers: dict[str, int] = {}
+    points = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return list(numbers), np.array(points, dtype=np.int64)

@@ -9,7 +9,7 @@ from typing import Any
 
 from partita.errors import InputError
 from partita.files.text import STANDARD_INPUT, opened
-from partita.fusion.claim_files import claim_columns, claim_table, read_claims
+from partita.fusion.claim_files import add_reliability, claim_columns, claim_table, read_claims
 from partita.fusion.hierarchy import Nesting, find_cycle
 from partita.tables import Table, named, read_table, table_blocks
 from partita.tables.columns import ids_of
@@ -53,13 +53,7 @@ def read_reliabilities(source: Any) -> dict[str, float]:
     for row, texts in enumerate(_texts(table)):
         name = _required(texts, ("source", "src"), row, table)
         number = _required(texts, ("reliability",), row, table)
-        try:
-            reliabilities[name] = float(number)
-        except ValueError:
-            reliabilities[name] = -1.0
-        if not 0 <= reliabilities[name] <= 1:
-            problem = f"reliability {number} of {name} is not a number from 0 to 1"
-            raise table.error(row, problem)
+        add_reliability(number, name, reliabilities, table.place(row))
     return reliabilities
 
 

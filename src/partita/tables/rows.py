@@ -7,9 +7,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, chain, islice
-from typing import Any, Literal, NamedTuple, overload
+from itertools import accumulate, chain, groupby, islice
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -91,7 +92,7 @@ def csv_rows(lines: Lines, columns: tuple[str, ...] = (), usual: str = "") -> It
     named = first if first.strip() else start.lstrip().partition(b"\n")[0]
     mark = _delimiter(named, len(columns), usual)
     if columns:
-        header, rest = _Header(columns, None, mark), start
+        head, rest = Table(lines.file, columns, [()] * len(columns), (), separator=mark), start
     elif not first.strip() or b'"' in first or b"\r" in first.removesuffix(b"\r"):
         # a blank first line, or quotes that may hold line ends
         yield from _irregular_csv_rows(lines, chain([start], blocks), None, mark)
@@ -99,45 +100,18 @@ def csv_rows(lines: Lines, columns: tuple[str, ...] = (), usual: str = "") -> It
     else:
         reader = csv.reader(lines.decoded(first), delimiter=mark, skipinitialspace=True)
         [names] = _next_rows(reader, lines.file, 0, 1)
-        header = _header(names, 1, lines, mark)
-    width = len(header.columns)
+        head = _head(names, 1, lines, mark)
     if not rest:
-        yield header.table(lines.file, [()] * width, ())
+        yield head
     large = len(rest) >= LARGE
     for block in chain([rest], blocks):
-        fields = _regular_columns(block, width, mark, large)
+        fields = _regular_columns(block, len(head.columns), mark, large)
         if fields is None:
-            yield from _irregular_csv_rows(lines, chain([block], blocks), header, mark)
+            yield from _irregular_csv_rows(lines, chain([block], blocks), head, mark)
             return
         count = len(fields[0])
-        yield header.table(lines.file, fields, range(lines.read + 1, lines.read + 1 + count))
+        yield replace(head, values=fields, lines=range(lines.read + 1, lines.read + 1 + count))
         lines.read += count
-
-
-class _Header(NamedTuple):
-    """The names of the columns, the line that has them, and what separates values."""
-
-    columns: tuple[str, ...]
-    line: int | None
-    separator: str
-
-    def table(
-        self,
-        file: str,
-        values: Sequence[Sequence[str]],
-        lines: Sequence[int],
-        problems: dict[int, str] | None = None,
-    ) -> Table:
-        """Return rows with these columns."""
-        return Table(
-            file,
-            self.columns,
-            values,
-            lines,
-            problems=problems or {},
-            header=self.line,
-            separator=self.separator,
-        )
 
 
 def _check_first(first: bytes, lines: Lines) -> None:
@@ -182,7 +156,7 @@ def _regular_columns(data: bytes, width: int, mark: str, large: bool) -> list[Fi
 
 
 def _irregular_csv_rows(
-    lines: Lines, blocks: Iterable[bytes], header: _Header | None, mark: str
+    lines: Lines, blocks: Iterable[bytes], head: Table | None, mark: str
 ) -> Iterator[Table]:
     """Yield rows by the csv module, from the first irregularity on."""
     before = lines.read
@@ -196,18 +170,18 @@ def _irregular_csv_rows(
         texts, delimiter=mark, quoting=quoting, skipinitialspace=mark != TAB, strict=True
     )
     done, any_block = 0, False
-    while rows := _next_rows(reader, lines.file, before + done, CHUNK if header else 1):
+    while rows := _next_rows(reader, lines.file, before + done, 1 if head is None else CHUNK):
         starts, rows = _numbered(rows, before + done, before + reader.line_num)
         done = reader.line_num
-        if header:
+        if head is not None:
             any_block = True
-            yield _rectangular(header, rows, starts, lines)
+            yield _rectangular(head, rows, starts, lines)
         elif rows:
-            header = _header(rows[0], starts[0], lines, mark)
-    if header is None:
+            head = _head(rows[0], starts[0], lines, mark)
+    if head is None:
         raise InputError("is empty; expected a header and rows", file=lines.file)
     if not any_block:
-        yield header.table(lines.file, [()] * len(header.columns), ())
+        yield head
 
 
 def _is_quoted(texts: Sequence[str]) -> bool:
@@ -249,23 +223,22 @@ def _numbered(
     return starts, rows
 
 
-def _header(names: list[str], line: int, lines: Lines, mark: str) -> _Header:
+def _head(names: list[str], line: int, lines: Lines, mark: str) -> Table:
+    """Return the table of a header, without rows."""
     if line in lines.broken:
         raise InputError(lines.broken[line], file=lines.file, line=line)
     stripped = tuple(name.strip() for name in names)
     if twice := [name for n, name in enumerate(stripped) if name in stripped[:n]]:
         raise InputError(f"column {twice[0]!r} appears twice", file=lines.file, line=line)
-    return _Header(stripped, line, mark)
+    return Table(lines.file, stripped, [()] * len(names), (), header=line, separator=mark)
 
 
-def _rectangular(
-    header: _Header, rows: list[list[str]], starts: Sequence[int], lines: Lines
-) -> Table:
+def _rectangular(head: Table, rows: list[list[str]], starts: Sequence[int], lines: Lines) -> Table:
     """Return columns of equal length; rows of a wrong length become problems."""
     problems: dict[int, str] = {}
-    width, broken = len(header.columns), lines.broken
+    width, broken = len(head.columns), lines.broken
     if set(map(len, rows)) - {width}:
-        named = f"the header names {width} columns" if header.line else f"expected {width}"
+        named = f"the header names {width} columns" if head.header else f"expected {width}"
         for n, row in enumerate(rows):
             if len(row) != width:
                 problems[n] = f"has {len(row)} values; {named}"
@@ -275,88 +248,56 @@ def _rectangular(
         if line_problems := [broken[line] for line in inside if line in broken]:
             problems[n] = line_problems[0]
     values = list(zip(*rows, strict=True)) or [()] * width
-    return header.table(lines.file, values, starts, problems)
+    return replace(head, values=values, lines=starts, problems=problems)
 
 
 def jsonl_rows(lines: Lines) -> Iterator[Table]:
     """Yield the objects of a JSONL file, in runs with the same keys."""
-    stream, line, any_rows = chain.from_iterable(map(lines.decoded, lines.blocks())), 1, False
+    stream, before, any_rows = chain.from_iterable(map(lines.decoded, lines.blocks())), 0, False
     while texts := list(islice(stream, CHUNK)):
-        objects, problems = _objects(texts, line, lines.broken)
-        for run in _runs(objects):
-            any_rows = True
-            yield _columns(objects, run, line, problems, lines.file)
-        line += len(texts)
+        places: Sequence[int] = range(before + 1, before + 1 + len(texts))
+        before += len(texts)
+        if not all(map(str.strip, texts)):
+            places = [place for place, text in zip(places, texts, strict=True) if text.strip()]
+            texts = [text for text in texts if text.strip()]
+        objects, problems = _objects(texts, places, lines.broken)
+        start = 0
+        for _, run in groupby(objects, dict.keys):
+            items, any_rows = [*run], True
+            inside = places[start : start + len(items)]
+            wrong = {n - start: text for n, text in problems.items() if 0 <= n - start < len(items)}
+            start += len(items)
+            columns = tuple(items[0])
+            values = [[item[name] for item in items] for name in columns]
+            yield Table(lines.file, columns, values, inside, problems=wrong, header=inside[0])
     if not any_rows:
         raise InputError("is empty; expected one JSON object per line", file=lines.file)
 
 
 def _objects(
-    texts: list[str], line: int, broken: dict[int, str]
-) -> tuple[list[dict[str, Any] | None], dict[int, str]]:
-    """Parse every line as an object (None for a blank line), at once if all are valid."""
+    texts: list[str], places: Sequence[int], broken: dict[int, str]
+) -> tuple[list[dict[str, Any]], dict[int, str]]:
+    """Parse every line as an object, at once if all are valid; an invalid one is empty."""
     try:
         objects = _parsed("[" + ",".join(texts) + "]")
     except (ValueError, RecursionError):
         objects = []
     if len(objects) == len(texts) and {type(item) for item in objects} == {dict} and not broken:
         return objects, {}
-    return _objects_line_by_line(texts, line, broken)
-
-
-def _parsed(text: str) -> Any:
-    """Parse JSON; NaN is a missing value, and fields that appear twice are an error."""
-    return json.loads(text, object_pairs_hook=unique_fields, parse_constant=CONSTANTS.get)
-
-
-def _objects_line_by_line(
-    texts: list[str], line: int, broken: dict[int, str]
-) -> tuple[list[dict[str, Any] | None], dict[int, str]]:
-    objects: list[dict[str, Any] | None] = []
-    problems: dict[int, str] = {}
+    objects, problems = [], {}
     for n, text in enumerate(texts):
-        if not text.strip():
-            objects.append(None)
-            continue
         try:
             item = _parsed(text.rstrip("\r\n"))
         except (ValueError, RecursionError) as error:
             item, problems[n] = {}, json_problem(error)
         if not isinstance(item, dict):
             item, problems[n] = {}, f"is not a JSON object but {type(item).__name__}"
+        if places[n] in broken:
+            problems[n] = broken[places[n]]
         objects.append(item)
-        if line + n in broken:
-            problems[n] = broken[line + n]
     return objects, problems
 
 
-def _runs(objects: list[dict[str, Any] | None]) -> Iterator[range]:
-    """Yield runs of objects with the same keys in the same order."""
-    start = 0
-    for n in range(1, len(objects) + 1):
-        if (
-            n == len(objects)
-            or objects[n] is None
-            or objects[start] is None
-            or (
-                objects[n].keys() != objects[start].keys()  # type: ignore[union-attr]
-            )
-        ):
-            if objects[start] is not None:
-                yield range(start, n)
-            start = n
-
-
-def _columns(
-    objects: list[dict[str, Any] | None],
-    run: range,
-    line: int,
-    problems: dict[int, str],
-    file: str,
-) -> Table:
-    items = [item for item in objects[run.start : run.stop] if item is not None]
-    columns = tuple(items[0])
-    values = [[item[name] for item in items] for name in columns]
-    lines = range(line + run.start, line + run.stop)
-    of_run = {n - run.start: problems[n] for n in run if n in problems}
-    return Table(file, columns, values, lines, problems=of_run, header=lines[0])
+def _parsed(text: str) -> Any:
+    """Parse JSON; NaN is a missing value, and fields that appear twice are an error."""
+    return json.loads(text, object_pairs_hook=unique_fields, parse_constant=CONSTANTS.get)
