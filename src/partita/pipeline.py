@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,8 +26,10 @@ from partita.core import (
 from partita.core.templates import KIND
 from partita.entities.entities import entities_of, join_entities, number_entities, single_entity
 from partita.errors import PartitaError
-from partita.pairs.models import PairModel, set_probabilities
 from partita.templates.schema import Schema
+
+if TYPE_CHECKING:
+    from partita.pairs.models import PairModel
 
 MOST = 2000  # templates that are all compared with all; a message with more has windows
 LONG = Windows(most=1000, last=100, names=100)
@@ -84,11 +87,17 @@ def resolve(message: Message, stages: Stages) -> Resolved:
     if len(extracted) > MOST:
         return _resolve_long(message, extracted, stages, notes)
     templates, sets = compatible_sets(message, extracted, stages.schema)
-    pairs = [set_probabilities(stages.pairs, one, stages.schema) for one in sets]
+    pairs = _pair_probabilities(sets, stages)
     distributions = tuple(map(_distribution, stages.solve(pairs)))
     singletons = unlinked(templates, sets)
     entities = entities_among(templates, distributions, singletons, stages.schema)
     return Resolved(message, templates, distributions, singletons, entities, notes)
+
+
+def _pair_probabilities(sets: Iterable[CoreferenceSet], stages: Stages) -> list[PairProbabilities]:
+    from partita.pairs.models import set_probabilities
+
+    return [set_probabilities(stages.pairs, one, stages.schema) for one in sets]
 
 
 def compatible_sets(
@@ -113,7 +122,7 @@ def _resolve_long(
         linked += (template for template in window if original(template.id) == template.id)
         new = [one for one in sets if any(original(name) == name for name in one.ids)]
         named = named_sets(new, message.id, len(distributions) + 1)
-        pairs = [set_probabilities(stages.pairs, one, stages.schema) for one in named]
+        pairs = _pair_probabilities(named, stages)
         for answer, one in zip(stages.solve(pairs), named, strict=True):
             distributions.append(_distribution(answer))
             chains.add(distributions[-1].resolved, one)

@@ -17,8 +17,6 @@ from partita.app.runner import Runner
 from partita.domains import content_hash
 from partita.errors import PartitaError
 from partita.pipeline import Resolved
-from partita.results.result_lines import result_line, singletons_line
-from partita.results.template_json import entity_json
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
 
@@ -174,6 +172,8 @@ def _exported(
 
 def message_object(message: RawMessage, resolved: Resolved) -> dict[str, Any]:
     """Return a resolved message as stores keep it and pages show it."""
+    from partita.results.template_json import entity_json
+
     *sets, alone = map(json.loads, result_lines(resolved, {}))
     return _object(message, resolved.message.fields) | {
         "sets": sets,
@@ -211,6 +211,8 @@ def result_lines(
     additions: Mapping[str, Sequence[object]] | None = None,
 ) -> Iterator[str]:
     """Yield a line for every set, and one for singletons, which also ends the message."""
+    from partita.results.result_lines import result_line, singletons_line
+
     name = resolved.message.id
     for distribution in resolved.distributions:
         ids = set(distribution.set.ids)

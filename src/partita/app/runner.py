@@ -12,7 +12,6 @@ from stat import S_ISDIR
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from partita.app.solve import Solver
 from partita.configurations import MODELS
 from partita.core import Budget, Distribution, Message, PairProbabilities
 from partita.domains import HASH_DIGITS, Domain, ParameterText, find_domain
@@ -21,6 +20,7 @@ from partita.options import default_memory
 from partita.pipeline import Resolved, Stages, resolve
 
 if TYPE_CHECKING:
+    from partita.app.solve import Solver
     from partita.configurations.joint.model import JointModel
     from partita.pairs.models import PairModel
     from partita.text.annotations import Annotation
@@ -183,6 +183,8 @@ class Runner:
     @cached_property
     def solver(self) -> Solver:
         """The model of configurations over pairs."""
+        from partita.app.solve import Solver
+
         settings = self.settings
         of_model = settings.model in ("greedy", "scaled", "forest")
         return Solver(

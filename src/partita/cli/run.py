@@ -1,7 +1,7 @@
 """The commands run and domains."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -173,12 +173,12 @@ def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -
     return runner
 
 
-@contextmanager
-def _locked(out: Path | None) -> Iterator[None]:
+def _locked(out: Path | None) -> AbstractContextManager[None]:
+    if out is None:
+        return nullcontext()
     from partita.files.resume import locked
 
-    with nullcontext() if out is None else locked(out):
-        yield
+    return locked(out)
 
 
 def _refuse_useless(options: RunCommand) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -95,3 +95,9 @@ def restricted_growth_rows(rows: IntArray) -> IntArray:
     numbers = np.cumsum(homes == places, axis=1) - 1
     renumbered: IntArray = numbers[each, homes]
     return renumbered
+
+
+def in_text_order(configuration: Configuration, place: Mapping[str, int]) -> list[list[str]]:
+    """Return cells by their first template, each cell's templates in text order."""
+    cells = [sorted(cell, key=place.__getitem__) for cell in configuration]
+    return sorted(cells, key=lambda cell: place[cell[0]])

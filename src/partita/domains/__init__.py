@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from partita.errors import InputError, PartitaError
-from partita.plugins import load_plugin
+from partita.plugins import DOMAINS, installed, load_plugin
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -326,10 +326,11 @@ def _refuse_errors(rules: Rules) -> None:
 
 def find_domain(name: str | Path) -> Domain:
     """Return a domain by the name of an installed one, or by its folder."""
-    from partita.rules.domain_files import folder_of, installed_domains
+    if (entry := installed(DOMAINS).get(str(name))) is not None:
+        return load_domain(entry)
+    from partita.rules.domain_files import folder_of
 
-    entry = installed_domains().get(str(name))
-    return RuleDomain(folder_of(name)) if entry is None else load_domain(entry)
+    return RuleDomain(folder_of(name))
 
 
 @lru_cache
@@ -343,12 +344,13 @@ def load_domain(entry: EntryPoint) -> Domain:
     if isinstance(target, ModuleType):
         return RuleDomain(next(iter(target.__path__)))
     try:
-        domain = target() if isinstance(target, type) else target
+        domain: Domain = target() if isinstance(target, type) else target
     except InputError:
         raise
     except Exception as error:  # whatever the code of a third party raises
         raise InputError(f"{where} fails to load ({type(error).__name__}: {error})") from error
-    if not isinstance(domain, Domain):
+    # isinstance reads every property of a protocol, so that it would load parameters
+    if Domain not in type(domain).__mro__ and not isinstance(domain, Domain):
         raise InputError(f"{where} is a {type(domain).__name__} (expected a partita.Domain)")
     return domain
 
@@ -358,10 +360,8 @@ def describe_domains() -> list[dict[str, str]]:
 
     A domain that fails to load has an error and no description.
     """
-    from partita.rules.domain_files import installed_domains
-
     rows = []
-    for name, entry in installed_domains().items():
+    for name, entry in installed(DOMAINS).items():
         description = error = ""
         try:
             description = load_domain(entry).description

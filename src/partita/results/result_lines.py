@@ -13,7 +13,6 @@ import numpy as np
 
 from partita.core import (
     BoolArray,
-    Configuration,
     Distribution,
     Entity,
     Figure,
@@ -102,12 +101,6 @@ def singletons_line(
     written |= {"notes": list(notes)} if notes else {}
     written |= {name: list(added) for name, added in (additions or {}).items() if added}
     return _text(written | {"run": None if run is None else dict(run)})
-
-
-def in_text_order(configuration: Configuration, place: Mapping[str, int]) -> list[list[str]]:
-    """Return cells by their first template, each cell's templates in text order."""
-    cells = [sorted(cell, key=place.__getitem__) for cell in configuration]
-    return sorted(cells, key=lambda cell: place[cell[0]])
 
 
 def _positions(ids: Sequence[str], pairs: frozenset[Pair]) -> Positions:

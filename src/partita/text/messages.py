@@ -16,7 +16,6 @@ from partita.core.documents import Message
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed, text_of
 from partita.files.text import STANDARD_INPUT
-from partita.text.annotations import conll2012_texts, conllu_texts, is_conll2012
 from partita.text.encoding import (
     byte_order_mark,
     decode,
@@ -261,8 +260,11 @@ def detect_form(start: bytes, encoding: str, suffix: str = "") -> MessageForm:
         return "jsonl"
     if suffix.lower() == CONLLU_SUFFIX:
         return "conllu"
-    if is_conll2012(text):
-        return "conll2012"
+    if text.lstrip().startswith("#begin document"):
+        from partita.text.annotations import is_conll2012
+
+        if is_conll2012(text):
+            return "conll2012"
     return "muc" if is_muc(text) else "text"
 
 
@@ -318,6 +320,8 @@ class _Reader:
 
 def _annotated_texts(text: str, file: MessageFile, form: str) -> Iterator[RawMessage | InputError]:
     """Yield the documents of CoNLL-U or CoNLL-2012 with their annotation."""
+    from partita.text.annotations import conll2012_texts, conllu_texts
+
     lines = enumerate((line.removesuffix("\r") for line in text.split("\n")), 1)
     if form == "conllu":
         texts = conllu_texts(lines, file.file, file.stem)

@@ -37,9 +37,9 @@ from partita.core import (
     restricted_growth,
 )
 from partita.errors import InputError, PartitaError
-from partita.pairs.columns import Columns
 
 if TYPE_CHECKING:
+    from partita.pairs.columns import Columns
     from partita.training.joint_kernels import Decisions
 
 Single = NDArray[np.float32]

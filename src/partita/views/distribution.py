@@ -15,7 +15,7 @@ from partita.core import (
     PartialCell,
     PartialConfiguration,
 )
-from partita.results.result_lines import in_text_order
+from partita.core.configurations import in_text_order
 from partita.views.layout import (
     BAR,
     bar,

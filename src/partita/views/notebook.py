@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from partita.core import Distribution, Listed
-from partita.results.result_lines import in_text_order
+from partita.core.configurations import in_text_order
 from partita.views.layout import (
     configuration_count,
     figure_text,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from partita.core import IntArray, Listed
-from partita.results.result_lines import in_text_order
+from partita.core.configurations import in_text_order
 from partita.views.layout import count_or_power, figure_text, number, with_interval
 from partita.views.markup import Html, Triangle, bar, element, join, shorten, triangle
 from partita.views.report_records import Colours, ReportKey, ReportSet, value_text

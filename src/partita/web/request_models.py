@@ -15,7 +15,7 @@ from partita.options import (
     declaration,
     declared_fields,
 )
-from partita.rules.domain_files import installed_domains
+from partita.plugins import DOMAINS, installed
 
 MAX_NAME = 500  # characters
 MAX_TOP = 1000  # configurations
@@ -47,8 +47,8 @@ def _file_name(name: str) -> str:
 
 def _domain(name: str) -> str:
     """Require an installed domain: a path would expose the file system."""
-    if name not in (installed := installed_domains()):
-        raise ValueError(f"unknown domain {name!r}; expected one of {', '.join(installed)}")
+    if name not in (names := installed(DOMAINS)):
+        raise ValueError(f"unknown domain {name!r}; expected one of {', '.join(names)}")
     return name
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from partita.app.workspace import Workspace, open_workspace
 from partita.errors import InputError
-from partita.rules.domain_files import installed_domains
+from partita.plugins import DOMAINS, installed
 from partita.web.error_responses import json_bytes
 from partita.web.request_models import (
     ClusterRequest,
@@ -230,8 +230,8 @@ def _solve(body: bytes, seconds: float) -> bytes:
 def _check_domain(source: Source, kinds: Mapping[str, str]) -> None:
     """Accept results of installed domains only: elsewhere a domain may be the path of a folder."""
     domain = _domain_of(source, kinds)
-    if domain and domain not in installed_domains():
-        expected = ", ".join(installed_domains())
+    if domain and domain not in installed(DOMAINS):
+        expected = ", ".join(installed(DOMAINS))
         problem = f"unknown domain {domain!r}; expected one of {expected}"
         raise InputError(problem, file=source.name)
 
