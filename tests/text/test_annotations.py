@@ -121,7 +121,9 @@ BAD = {
     '{"spans": [[4, 9], [0, 3]]}': "line 1: the spans overlap or are not in text order",
     '{"spans": []}': "line 1: spans is not a list of [start, end]",
     '{"document": "b", "start": 0, "end": 3}': "line 1: no text has the id 'b'",
-    '{"document": ["b"], "start": 0, "end": 3}': "line 1: document is ['b'] (expected a text or a number)",
+    '{"document": ["b"], "start": 0, "end": 3}': (
+        "line 1: document is ['b'] (expected a text or a number)"
+    ),
 }
 
 
