@@ -40,10 +40,10 @@ from numpy.typing import NDArray
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
 from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
-from partita.configurations.joint.posterior import LINKED, average_linkage
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.corefud import read_corefud
 from partita.corpora.matching import match_mentions
+from partita.entities.answer import LINKED, average_linkage, without_improbable
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
 from partita.evaluation.models import Joint
 from partita.evaluation.scores import Scores
@@ -220,7 +220,7 @@ def _clusters(model: JointModel, found: Sequence[Template], gate: bool) -> IntAr
     pairs = posterior.pairs().value
     own = np.array([template.type for template in found])
     allowed = np.where(own[:, None] == own[None, :], pairs, 0.0) if gate else pairs
-    return average_linkage(allowed, LINKED)
+    return without_improbable(allowed, average_linkage(allowed, LINKED))
 
 
 def _typed(found: Sequence[Template], types: str) -> list[Template]:

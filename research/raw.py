@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint.model import shipped_joint_model
-from partita.configurations.joint.posterior import JointPosterior
 from partita.core import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
 from partita.corpora.documents import read_documents
 from partita.corpora.matching import match_mentions
+from partita.entities.answer import LINKED, average_linkage, without_improbable
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits
 from partita.evaluation.calibration import (
@@ -72,7 +72,7 @@ def measure_raw(
     """Measure the mentions found in a document's text, and the model's answer on them."""
     matched = match_mentions(gold.templates, found)
     posterior = resolve(found) if found else None
-    response = (decode or _clusters)(posterior) if posterior else np.zeros(0, dtype=np.int64)
+    response = (decode or answer_labels)(posterior) if posterior else np.zeros(0, dtype=np.int64)
     stated, observed = _pairs(posterior, gold, matched)
     probabilities = [float(t.context.get("MENTION_PROBABILITY", 1.0)) for t in found]
     return RawMeasure(
@@ -91,12 +91,11 @@ def measure_raw(
     )
 
 
-def _clusters(posterior: Posterior) -> IntArray:
-    """Return the labels of clusters as `run` reports them."""
-    if isinstance(posterior, JointPosterior):
-        return posterior.clusters()
-    labels: IntArray = posterior.best(1).labels[0]
-    return labels
+def answer_labels(posterior: Posterior) -> IntArray:
+    """Return the labels of the entities as `run` reports them."""
+    pairs, sampled = posterior.pairs().value, posterior.method == "sampled"
+    labels = average_linkage(pairs, LINKED) if sampled else posterior.best(1).labels[0]
+    return without_improbable(pairs, labels)
 
 
 def raw_scores(gold: Document, matched: IntArray, response: IntArray) -> tuple[Scores, Scores]:

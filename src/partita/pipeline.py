@@ -8,22 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+<<<<<<< HEAD
 from typing import TYPE_CHECKING
 
 import numpy as np
+=======
+from typing import Any
+>>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
 
 from partita.antecedents.antecedents import with_antecedents
 from partita.antecedents.sets import coreference_sets, unifiable, unlinked
-from partita.antecedents.windows import Chains, Windows, copies, original
+from partita.antecedents.windows import Chains, Windows
 from partita.core import (
     CoreferenceSet,
     Distribution,
     Entity,
     Message,
-    PairProbabilities,
     Template,
 )
 from partita.core.templates import KIND
+from partita.entities.answer import answer
 from partita.entities.entities import entities_of, join_entities, number_entities, single_entity
 from partita.errors import PartitaError
 from partita.templates.schema import Schema
@@ -35,15 +39,16 @@ MOST = 2000  # templates that are all compared with all; a message with more has
 LONG = Windows(most=1000, last=100, names=100)
 
 Extract = Callable[[Message], Sequence[Template]]
-Solve = Callable[[Sequence[PairProbabilities]], Iterable[Distribution | PartitaError]]
+Solve = Callable[[Sequence[Any]], Iterable[Distribution | PartitaError]]
 Notes = Callable[[Message, Sequence[Template]], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stages:
     """What the stages need: an extractor of templates with the schema of its domain, a pair model
-    and a model of configurations.
+    and a model of configurations, `solve`, for sets with their pair probabilities.
 
+    Without a pair model `solve` takes the sets alone: the joint model weighs cells, not pairs.
     With `windows` all templates may corefer, and a message is one set, or several windows if it is
     long; without, coreference sets follow from the values of the slots, in a very long message
     window by window. `notes` says what a user should know of a message, such as that it is not in
@@ -52,10 +57,22 @@ class Stages:
 
     extract: Extract
     schema: Schema
-    pairs: PairModel
+    pairs: PairModel | None
     solve: Solve
     windows: Windows | None = None
     notes: Notes = lambda message, templates: ()
+
+    def distributions(self, sets: Sequence[CoreferenceSet]) -> list[Distribution]:
+        """Solve the sets, or raise the first error: with a set unsolved no entity is certain."""
+        unsolved: Sequence[Any] = sets
+        if self.pairs is not None:
+            unsolved = [set_probabilities(self.pairs, one, self.schema) for one in sets]
+        solved = []
+        for one in self.solve(unsolved):
+            if isinstance(one, PartitaError):
+                raise one
+            solved.append(one)
+        return solved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +104,12 @@ def resolve(message: Message, stages: Stages) -> Resolved:
     if len(extracted) > MOST:
         return _resolve_long(message, extracted, stages, notes)
     templates, sets = compatible_sets(message, extracted, stages.schema)
+<<<<<<< HEAD
     pairs = _pair_probabilities(sets, stages)
     distributions = tuple(map(_distribution, stages.solve(pairs)))
+=======
+    distributions = tuple(stages.distributions(sets))
+>>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
     singletons = unlinked(templates, sets)
     entities = entities_among(templates, distributions, singletons, stages.schema)
     return Resolved(message, templates, distributions, singletons, entities, notes)
@@ -116,16 +137,22 @@ def _resolve_long(
     """Find and resolve the sets of one window after another, in time linear in the length."""
     chains, linked, distributions = Chains(), list[Template](), list[Distribution]()
     cuts = LONG.cuts(templates)
-    for number, (first, last) in enumerate(pairwise(cuts), 1):
-        again = copies(chains.read_again(templates[:first], LONG) if first else (), number)
+    for first, last in pairwise(cuts):
+        again = chains.read_again(templates[:first], LONG) if first else []
         window, sets = compatible_sets(message, [*again, *templates[first:last]], stages.schema)
-        linked += (template for template in window if original(template.id) == template.id)
-        new = [one for one in sets if any(original(name) == name for name in one.ids)]
+        linked += (template for template in window if template.id not in chains.home)
+        new = [one for one in sets if not chains.home.keys() >= set(one.ids)]
         named = named_sets(new, message.id, len(distributions) + 1)
+<<<<<<< HEAD
         pairs = _pair_probabilities(named, stages)
         for answer, one in zip(stages.solve(pairs), named, strict=True):
             distributions.append(_distribution(answer))
             chains.add(distributions[-1].resolved, one)
+=======
+        for one in stages.distributions(named):
+            distributions.append(one)
+            chains.add(answer(one), one.set)
+>>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
         for template in templates[first:last]:
             chains.add_single(template)
     linked.sort(key=lambda template: (template.start, template.end))
@@ -149,12 +176,10 @@ def _resolve_windows(
         return Resolved(message, tuple(templates), (), tuple(templates), entities, notes, True)
     chains, distributions, cuts = Chains(), list[Distribution](), sizes.cuts(templates)
     for number, (first, last) in enumerate(pairwise(cuts), 1):
-        again = copies(chains.read_again(templates[:first], sizes) if first else (), number)
-        window = (*again, *templates[first:last])
-        one = CoreferenceSet(window, name=f"{message.id}.{number}")
-        even = PairProbabilities(one, np.full((len(one), len(one)), 0.5))
-        distributions += map(_distribution, stages.solve([even]))
-        chains.add(distributions[-1].resolved, one)
+        again = chains.read_again(templates[:first], sizes) if first else []
+        window = CoreferenceSet((*again, *templates[first:last]), name=f"{message.id}.{number}")
+        distributions += stages.distributions([window])
+        chains.add(answer(distributions[-1]), window)
     if len(cuts) > 2:
         notes = (*notes, windows_note(len(templates), len(cuts) - 1, sizes))
     entities = _window_entities(templates, distributions, chains, stages.schema)
@@ -178,10 +203,12 @@ def _window_entities(
     if len(distributions) == 1 and len(distributions[0].set) == len(templates):
         return number_entities(entities_of(distributions[0], schema), place)
     parts: dict[int, list[Entity]] = {}
+    earlier: set[str] = set()
     for distribution in distributions:
         for entity in entities_of(distribution, schema):
-            if new := [name for name in entity.templates if name in place]:
+            if new := [name for name in entity.templates if name not in earlier]:
                 parts.setdefault(chains.home[new[0]], []).append(entity)
+        earlier |= set(distribution.set.ids)
     for home, members in enumerate(chains.members):  # those that are in no set
         if home not in parts:
             parts[home] = [single_entity(member, schema) for member in members]
@@ -212,10 +239,3 @@ def _places(templates: Sequence[Template]) -> dict[str, int]:
     """Return the place of each template, events after all things."""
     ordered = sorted(templates, key=lambda template: KIND in template.context)
     return {template.id: n for n, template in enumerate(ordered)}
-
-
-def _distribution(answer: Distribution | PartitaError) -> Distribution:
-    """Return the distribution, or raise its error: with a set unsolved no entity can be trusted."""
-    if isinstance(answer, PartitaError):
-        raise answer
-    return answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from partita.antecedents.windows import Chains, Windows, copies, original
+from partita.antecedents.windows import Chains, Windows
 from partita.core import Configuration, CoreferenceSet, Template
 
 
@@ -52,7 +52,7 @@ def test_the_last_templates_and_one_name_of_other_entities_are_read_again():
     assert again(4, 9) == ["m3", "m4", "m5", "m6"]  # the entity of m1 is there
 
 
-def test_a_cell_joins_the_entity_that_most_of_its_copies_belong_to():
+def test_a_cell_joins_the_entity_that_most_of_its_earlier_templates_belong_to():
     chains = Chains()
     first = templates(*[(0, 0)] * 5)
     chains.add(Configuration([("m0", "m1"), ("m2",), ("m3",)]), CoreferenceSet(tuple(first[:4])))
@@ -61,24 +61,18 @@ def test_a_cell_joins_the_entity_that_most_of_its_copies_belong_to():
     assert [[one.id for one in members] for members in chains.members] == [
         ["m0", "m1"], ["m2"], ["m3"], ["m4"],
     ]  # fmt: skip
-    again = copies(first[:4], 2)
-    assert [one.id for one in again] == ["m0@2", "m1@2", "m2@2", "m3@2"]
     new = [Template(f"n{n}", start=9 + n, end=10 + n) for n in range(3)]
-    cells = [("m0@2", "m1@2", "m2@2", "n0"), ("m3@2", "n1"), ("n2",)]
-    chains.add(Configuration(cells), CoreferenceSet((*again, *new)))
+    cells = [("m0", "m1", "m2", "n0"), ("m3", "n1"), ("n2",)]
+    chains.add(Configuration(cells), CoreferenceSet((*first[:4], *new)))
     assert [[one.id for one in members] for members in chains.members] == [
         ["m0", "m1", "n0"], ["m2"], ["m3", "n1"], ["m4"], ["n2"],
     ]  # fmt: skip
 
 
-def test_with_as_many_copies_of_each_the_earlier_entity_goes_on():
+def test_with_as_many_templates_of_each_the_earlier_entity_goes_on():
     chains = Chains()
     first = templates((0, 0), (0, 0))
     chains.add(Configuration([("m0",), ("m1",)]), CoreferenceSet(tuple(first)))
-    both = (*copies(first, 2), Template("n", start=9))
-    chains.add(Configuration([("m0@2", "m1@2", "n")]), CoreferenceSet(both))
+    both = (*first, Template("n", start=9))
+    chains.add(Configuration([("m0", "m1", "n")]), CoreferenceSet(both))
     assert chains.home == {"m0": 0, "m1": 1, "n": 0}
-
-
-def test_a_copy_has_the_id_of_its_original():
-    assert [original(name) for name in ("m12@3", "m12")] == ["m12", "m12"]

@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model, random_templates
-from partita.core import CoreferenceSet, Distribution, PairProbabilities
-from partita.training.joint import EvenPairModel, joint_posterior, solve_joint
+from partita.core import CoreferenceSet, Distribution
+from partita.training.joint import joint_posterior, solve_joint
 
 
-def sets(seed: int, *sizes: int) -> list[PairProbabilities]:
+def sets(seed: int, *sizes: int) -> list[CoreferenceSet]:
     rng = np.random.default_rng(seed)
     found = []
     for size in sizes:
         templates = random_templates(size, rng)
         apart = frozenset({(templates[0].id, templates[-1].id)})
-        known = CoreferenceSet(templates, apart, name=str(size))
-        found.append(PairProbabilities(known, np.full((size, size), 0.5)))
+        found.append(CoreferenceSet(templates, apart, name=str(size)))
     return found
 
 
@@ -39,11 +38,6 @@ def test_as_given_is_what_the_joint_model_says_without_that_knowledge():
     model = random_model(np.random.default_rng(0))
     [given] = sets(4, 4)
     [answer] = solve_joint([given], model)
-    free = joint_posterior(given.set.templates, model).pairs().value
+    free = joint_posterior(given.templates, model).pairs().value
     assert answer.probabilities[0, 1] == pytest.approx(free[0, 1])
     assert answer.probabilities[0, 3] == 0.0
-
-
-def test_the_pair_model_knows_nothing():
-    left = np.array([0, 0, 1])
-    assert EvenPairModel().pair_probabilities(None, left, left + 1).tolist() == [0.5, 0.5, 0.5]

@@ -1,14 +1,14 @@
 """Windows of a long message, each one coreference set, and the entities that continue across them.
 
 A window reads some templates of earlier windows again: the last ones, and one name of every named
-entity. They are copies with ids of their own, such as m12@3 in the third window.
+entity. These link what is new to the entities so far.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from partita.core import Configuration, CoreferenceSet, Template
 
@@ -72,13 +72,13 @@ class Chains:
         return sorted(range(len(last)), key=lambda entity: -last[entity])
 
     def add(self, cells: Configuration, window: CoreferenceSet) -> None:
-        """Add the cells of a window; a cell joins the entity that most of its copies belong to."""
+        """Add the cells of a window; each joins the entity of most of its earlier templates."""
         by_id = {template.id: template for template in window.templates}
         place = {name: n for n, name in enumerate(window.ids)}
         for cell in sorted(cells, key=lambda cell: min(place[name] for name in cell)):
-            entity = self._entity(original(name) for name in cell)
+            entity = self._entity(cell)
             for name in sorted(cell, key=place.__getitem__):
-                if name not in self.home and original(name) == name:
+                if name not in self.home:
                     self.home[name] = entity
                     self.members[entity].append(by_id[name])
 
@@ -94,13 +94,3 @@ class Chains:
             return max(votes, key=lambda entity: (votes[entity], -entity))
         self.members.append([])
         return len(self.members) - 1
-
-
-def copies(templates: Iterable[Template], window: int) -> list[Template]:
-    """Return templates of earlier windows as copies for this one."""
-    return [replace(template, id=f"{template.id}@{window}") for template in templates]
-
-
-def original(name: str) -> str:
-    """Return the id of the template that this one is, or is a copy of."""
-    return name.partition("@")[0]

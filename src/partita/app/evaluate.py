@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from partita.antecedents.windows import original
 from partita.app.cluster import Clusters
 from partita.app.run import ResolvedMessage, saved
 from partita.app.solve import parameters_path
@@ -288,7 +287,7 @@ def _group_lines(lines: Iterable[Result | Alone]) -> list[MessageResults]:
     for line in lines:
         results = by_message.setdefault(line.message, MessageResults(line.message))
         templates = line.templates if isinstance(line, Alone) else line.set.templates
-        results.templates |= {one.id: one for one in templates if original(one.id) == one.id}
+        results.templates |= {one.id: one for one in templates}
         if isinstance(line, Alone):
             results.alone |= {template.id for template in line.templates}
             results.domain = line.domain
@@ -393,9 +392,10 @@ def _answers(results: MessageResults, document: Document) -> list[Answer]:
     place = {name: n for n, name in enumerate(document.ids)}
     if results.clusters:
         return _certain_answers(results.clusters, place)
-    answers = []
-    for one in results.sets:
-        names = [results.keyed.get(name) for name in one.set.ids]
+    answers, earlier = [], set[str]()
+    for one in results.sets:  # of windows, a template counts in the first that holds it
+        names = [None if name in earlier else results.keyed.get(name) for name in one.set.ids]
+        earlier |= set(one.set.ids)
         kept = np.array([n for n, name in enumerate(names) if name is not None], dtype=np.int64)
         if len(kept) > 1:
             places = np.array([place[name] for name in names if name is not None], dtype=np.int64)

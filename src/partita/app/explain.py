@@ -231,7 +231,8 @@ def _select_set(
         matching = [one for one in sets if {*ids} <= {*one.set.ids}]
     if not matching and name is None:
         raise InputError(f"no set holds both {ids[0]} and {ids[1]}", file=place)
-    if not matching or (name is None and len(matching) > 1):
+    several = {one.message or one.set.name for one in matching}  # windows of a message share some
+    if not matching or (name is None and len(several) > 1):
         shown = [one.set.name for one in (matching or sets)]
         named = ", ".join(shown[:10]) + (", …" if len(shown) > 10 else "")
         problem = f"has no set {name}" if name else f"has {len(matching)} sets with both"

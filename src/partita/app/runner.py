@@ -13,7 +13,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from partita.configurations import MODELS
-from partita.core import Budget, Distribution, Message, PairProbabilities
+from partita.core import Budget, Distribution, Message
 from partita.domains import HASH_DIGITS, Domain, ParameterText, find_domain
 from partita.errors import InputError, PartitaError
 from partita.options import default_memory
@@ -22,7 +22,6 @@ from partita.pipeline import Resolved, Stages, resolve
 if TYPE_CHECKING:
     from partita.app.solve import Solver
     from partita.configurations.joint.model import JointModel
-    from partita.pairs.models import PairModel
     from partita.text.annotations import Annotation
 
 DOMAIN = "general"
@@ -95,13 +94,8 @@ class Runner:
     @cached_property
     def stages(self) -> Stages:
         """The stages of the pipeline."""
-        domain = self.domain
-        if self.settings.model == JOINT:
-            from partita.training.joint import EvenPairModel
-
-            pairs: PairModel = EvenPairModel()
-        else:
-            pairs = domain.pair_model(self.settings.model)
+        domain, model = self.domain, self.settings.model
+        pairs = None if model == JOINT else domain.pair_model(model)
         return Stages(
             domain.extract, domain.schema, pairs, self.solve, domain.windows, domain.notes
         )
@@ -158,10 +152,11 @@ class Runner:
             "seed": settings.seed,
         }
 
-    def solve(self, sets: Sequence[PairProbabilities]) -> Iterator[Distribution | PartitaError]:
+    def solve(self, sets: Sequence[Any]) -> Iterator[Distribution | PartitaError]:
         """Yield the distribution of each set, or the error that it has instead.
 
-        Sets are solved one by one: the last bit of a sum depends on what is summed beside it.
+        The sets have pair probabilities, except those for the joint model. They are solved one by
+        one: the last bit of a sum depends on what is summed beside it.
         """
         settings = self.settings
         if settings.model == JOINT:

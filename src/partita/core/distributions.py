@@ -144,15 +144,6 @@ class Distribution(Tabular):
     converged: bool | None = None
     gap: float = 0.0
     pruned: float = 0.0
-    clusters: Configuration | None = None
-
-    @property
-    def resolved(self) -> Configuration:
-        """The configuration that entities are made of: `clusters`, or else the most probable one.
-
-        The joint model makes clusters of many templates by their pair probabilities.
-        """
-        return self.clusters or self.most_probable
 
     @property
     def most_probable(self) -> Configuration:

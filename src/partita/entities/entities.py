@@ -18,6 +18,7 @@ from partita.core import (
     Template,
 )
 from partita.core.cells import cells_of
+from partita.entities.answer import answer
 from partita.entities.values import AnchorCells, SlotTables, alone_values, slot_values
 from partita.templates.algebra import Merged, merge, relation
 from partita.templates.name import Name
@@ -93,7 +94,7 @@ def entities_of(distribution: Distribution, schema: Schema) -> tuple[Entity, ...
     tables = SlotTables.of(group.templates, schema)
     place = {name: n for n, name in enumerate(group.ids)}
     entities = []
-    for merged in merge_cells(distribution.resolved, group, schema):
+    for merged in merge_cells(answer(distribution), group, schema):
         anchor = anchor_of(merged.members, schema).id
         around = AnchorCells.of(cells, place[anchor])
         cell = tuple(sorted(place[name] for name in merged.ids))
@@ -114,15 +115,16 @@ def join_entities(parts: Sequence[Entity], members: Sequence[Template], schema: 
     Its probability is that of all parts; each slot has the values of the part that most templates
     fill.
     """
-    if len(parts) == 1:
-        return replace(parts[0], templates=tuple(member.id for member in members))
+    ids = tuple(member.id for member in members)
+    if len(parts) == 1 and parts[0].anchor in ids:
+        return replace(parts[0], templates=ids)
     slots: dict[str, tuple[SlotValue, ...]] = {}
     for part in sorted(parts, key=lambda part: len(part.templates)):
         slots |= part.slots
     return Entity(
         id="",
         type=_common_type(members),
-        templates=tuple(member.id for member in members),
+        templates=ids,
         anchor=anchor_of(members, schema).id,
         figure=_product([part.figure for part in parts]),
         slots={name: slots[name] for name in schema.slots if name in slots},

@@ -160,8 +160,14 @@ def set_probabilities(
     model: PairModel, group: CoreferenceSet, schema: Schema | None = None
 ) -> PairProbabilities:
     """Return the pair probabilities of one coreference set, 0 for incompatible pairs."""
+    compatible = compatible_pairs(group)
+    return PairProbabilities(group, pair_matrix(model, group.templates, compatible, schema))
+
+
+def compatible_pairs(group: CoreferenceSet) -> Bools:
+    """Return for every two templates of a set whether they may corefer."""
     place = {name: n for n, name in enumerate(group.ids)}
     compatible = np.ones((len(group), len(group)), dtype=np.bool_)
     for left, right in group.incompatible:
         compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
-    return PairProbabilities(group, pair_matrix(model, group.templates, compatible, schema))
+    return compatible

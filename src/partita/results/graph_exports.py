@@ -50,8 +50,8 @@ def _node_id(message: Message, template: str) -> str:
 
 def _nodes(message: Message) -> Iterator[str]:
     home = {one: entity for entity in message["entities"] for one in entity["templates"]}
-    templates = [one for line in message["sets"] for one in line["templates"]]
-    for template in (*templates, *message["singletons"]):
+    sets = [one for line in message["sets"] for one in line["templates"]]
+    for template in {one["id"]: one for one in (*sets, *message["singletons"])}.values():
         entity = home.get(template["id"], {})
         values = (
             message["message"],
@@ -66,13 +66,16 @@ def _nodes(message: Message) -> Iterator[str]:
 
 
 def _edges(message: Message) -> Iterator[str]:
+    edges: dict[tuple[str, str], Mapping[str, Any]] = {}  # windows share some pairs
     for line in message["sets"]:
         for pair in line["pairs"]:
-            if pair["marginal"] >= LEAST:
-                ends = f"source={_node_id(message, pair['left'])}"
-                ends += f" target={_node_id(message, pair['right'])}"
-                data = "".join(f'<data key="{key}">{pair[key]!r}</data>' for key in EDGE_FIELDS)
-                yield f"<edge {ends}>{data}</edge>"
+            edges.setdefault((pair["left"], pair["right"]), pair)
+    for pair in edges.values():
+        if pair["marginal"] >= LEAST:
+            ends = f"source={_node_id(message, pair['left'])}"
+            ends += f" target={_node_id(message, pair['right'])}"
+            data = "".join(f'<data key="{key}">{pair[key]!r}</data>' for key in EDGE_FIELDS)
+            yield f"<edge {ends}>{data}</edge>"
 
 
 def _text(value: str) -> str:

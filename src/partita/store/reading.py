@@ -60,9 +60,10 @@ def read_templates(connection: Connection, run: str, names: Sequence[str]) -> di
     columns = (at.set_name, at.message, at.entropy_bits, at.incompatible, at.more)
     query = select(*columns).where(at.run == run, at.set_name.in_(names))
     rows = {row["set_name"]: row for row in connection.execute(query).mappings()}
-    where = (of.run == run, of.set_name.in_(names))
-    templates = _grouped(_rows(connection, tables.templates, *where, by="position"), "set_name")
-    antecedents = _antecedents(connection, run, {row["message"] for row in rows.values()})
+    messages = {row["message"] for row in rows.values()}
+    where = (of.run == run, of.message.in_(list(messages)))
+    templates = _grouped(_rows(connection, tables.templates, *where, by="position"), "message")
+    antecedents = _antecedents(connection, run, messages)
     return {
         name: {
             "set": name,
@@ -72,7 +73,8 @@ def read_templates(connection: Connection, run: str, names: Sequence[str]) -> di
             "must": row["more"].get("must", []),
             "templates": [
                 shapes.template_again(one, antecedents.get((row["message"], one["template"]), ()))
-                for one in templates.get(name, ())
+                for one in templates.get(row["message"], ())
+                if _holds(row, one["set_name"], one["template"])
             ],
         }
         for name in names
@@ -168,7 +170,16 @@ def _sets(
         _grouped(_inside(connection, table, run, names), "set_name")
         for table in (tables.pairs, tables.configurations)
     )
-    return [_set(row, _of(templates, row), pairs, listed, _of(entities, row)) for row in rows]
+    return [
+        _set(
+            row,
+            [one for home, one in templates if _holds(row, home, one["id"])],
+            pairs,
+            listed,
+            [one for home, one in entities if home == row["set_name"]],
+        )
+        for row in rows
+    ]
 
 
 def _set(
@@ -188,8 +199,9 @@ def _set(
     return shapes.set_object(row, inside)
 
 
-def _of(homed: Homed, row: Any) -> list[Row]:
-    return [one for home, one in homed if home == row["set_name"]]
+def _holds(row: Any, home: str | None, template: str) -> bool:
+    """Whether a template is in a set: in that which is its home, or in a later window."""
+    return home == row["set_name"] or template in row["more"].get("again", ())
 
 
 def _inside(connection: Connection, table: Table, run: str, names: Sequence[str]) -> list[Any]:

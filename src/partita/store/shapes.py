@@ -42,11 +42,16 @@ APART = {"version", "message", "set", "templates", "incompatible", "pairs", "con
 APART |= {"remainder", "entities", *FIGURES, *MADE}
 
 
-def set_row(line: Object, position: int) -> Row:
-    """Return the row of a set: figures as columns, rare fields in `more`."""
+def set_row(line: Object, position: int, homes: Mapping[str, str | None]) -> Row:
+    """Return the row of a set: figures as columns, rare fields in `more`.
+
+    Its templates whose home is an earlier window of the message are named there, in `again`.
+    """
     remainder = line["remainder"]
     more = {name: value for name, value in line.items() if name not in APART}
     more = {name: value for name, value in more.items() if value != USUAL.get(name, "")}
+    if again := [one["id"] for one in line["templates"] if homes[one["id"]] != line["set"]]:
+        more["again"] = again
     if remainder.get("interval") is not None:
         more["remainder_interval"] = remainder["interval"]
     return {
@@ -64,6 +69,7 @@ def set_row(line: Object, position: int) -> Row:
 def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
     """Return the line of results of a set; `inside` are its templates, pairs and so on."""
     more = dict(row["more"])
+    more.pop("again", None)
     interval = more.pop("remainder_interval", None)
     remainder = {
         name: row[f"remainder_{name}"] for name in ("count", "log2_count", "probability")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from partita.store import shapes, tables
@@ -49,7 +49,6 @@ def _insert(connection: Connection, table: str, run: str, message: str, rows: li
 
 def _message_row(message: Object, run: str, position: int) -> Row:
     sets = message["sets"]
-    sizes = [*map(len, (one["templates"] for one in sets)), len(message["singletons"])]
     return {
         "run": run,
         "message": message["message"],
@@ -59,7 +58,7 @@ def _message_row(message: Object, run: str, position: int) -> Row:
         "text_hash": message["text_hash"],
         "fields": dict(message["fields"]),
         "error": message["error"],
-        "templates": sum(sizes),
+        "templates": len(_templates(message)),
         "sets": len(sets),
         "entities": len(message["entities"]),
         "entropy_bits": sum(one["entropy_bits"] or 0.0 for one in sets),
@@ -77,16 +76,15 @@ def title(text: str, fields: Mapping[str, Any]) -> str:
 
 def _rows(message: Object) -> dict[str, list[Row]]:
     """Return the rows of each table, referenced tables first."""
-    sets = message["sets"]
-    set_of = {one["id"]: line["set"] for line in sets for one in line["templates"]}
+    sets, entities, homes = message["sets"], message["entities"], _templates(message)
+    set_of = {name: home for name, (home, _) in homes.items()}
     templates = sorted(
-        _templates(message), key=lambda one: (one.get("start", 0), one.get("end", 0))
+        (one for _, one in homes.values()), key=lambda one: (one.get("start", 0), one.get("end", 0))
     )
-    entities = message["entities"]
     return {
-        "sets": [shapes.set_row(line, n) for n, line in enumerate(sets)],
+        "sets": [shapes.set_row(line, n, set_of) for n, line in enumerate(sets)],
         "templates": [
-            shapes.template_row(one, n, set_of.get(one["id"])) for n, one in enumerate(templates)
+            shapes.template_row(one, n, set_of[one["id"]]) for n, one in enumerate(templates)
         ],
         "antecedents": [row for one in templates for row in shapes.antecedent_rows(one)],
         "pairs": [
@@ -107,7 +105,10 @@ def _rows(message: Object) -> dict[str, list[Row]]:
     }
 
 
-def _templates(message: Object) -> Iterator[Object]:
+def _templates(message: Object) -> dict[str, tuple[str | None, Object]]:
+    """Return every template by its id, with the first set that holds it."""
+    homes: dict[str, tuple[str | None, Object]] = {}
     for line in message["sets"]:
-        yield from line["templates"]
-    yield from message["singletons"]
+        for one in line["templates"]:
+            homes.setdefault(one["id"], (line["set"], one))
+    return homes | {one["id"]: (None, one) for one in message["singletons"]}

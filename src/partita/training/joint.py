@@ -23,20 +23,22 @@ from partita.configurations.joint.model import (
     layout,
 )
 from partita.configurations.joint.posterior import JointPosterior, draw_count
-from partita.configurations.odds import checked_knowledge
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.core import (
-    Configuration,
+    CoreferenceSet,
     Distribution,
     Document,
     Figures,
     FloatArray,
     IntArray,
-    PairProbabilities,
     Template,
     restricted_growth,
 )
 from partita.errors import InputError, PartitaError
+<<<<<<< HEAD
+=======
+from partita.pairs.models import compatible_pairs
+>>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
 
 if TYPE_CHECKING:
     from partita.pairs.columns import Columns
@@ -383,15 +385,8 @@ def _with_types(
     return replace(document, templates=tuple(templates))
 
 
-class EvenPairModel:
-    """Give every pair a probability of 1/2: the joint model uses cells, not pairs."""
-
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
-        return np.full(len(left), 0.5)
-
-
 def solve_joint(
-    sets: Sequence[PairProbabilities],
+    sets: Sequence[CoreferenceSet],
     model: JointModel,
     *,
     top: int | None = None,
@@ -403,30 +398,29 @@ def solve_joint(
 
     The pair probabilities are the joint model's before incompatible templates are excluded.
     """
-    for pairs in sets:
+    for group in sets:
         try:
-            yield _distribution(pairs, model, top, threshold, seed, draws)
+            yield _distribution(group, model, top, threshold, seed, draws)
         except PartitaError as error:
             yield error
 
 
 def _distribution(
-    pairs: PairProbabilities,
+    group: CoreferenceSet,
     model: JointModel,
     top: int | None,
     threshold: float | None,
     seed: int,
     draws: int | None,
 ) -> Distribution:
-    joint = joint_posterior(pairs.set.templates, model, seed=seed, draws=draws)
-    compatible = checked_knowledge(pairs).compatible
-    free = bool(compatible.all())
-    posterior = joint if free else constrained(joint, compatible, seed)
+    joint = joint_posterior(group.templates, model, seed=seed, draws=draws)
+    compatible = compatible_pairs(group)
+    posterior = constrained(joint, compatible, seed) if group.incompatible else joint
     best = best_or_above(posterior, top, threshold)
-    listed = listing(posterior, pairs.set.ids, best)
+    listed = listing(posterior, group.ids, best)
     bits, count = posterior.log2_count(), posterior.count()
     return Distribution(
-        set=pairs.set,
+        set=group,
         model="joint",
         method=posterior.method,
         reason=posterior.reason,
@@ -440,5 +434,4 @@ def _distribution(
         seed=seed,
         posterior=posterior,
         gap=best.gap,
-        clusters=Configuration.from_labels(pairs.set.ids, joint.clusters()) if free else None,
     )

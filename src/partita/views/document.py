@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.antecedents.windows import original
-from partita.core import Distribution, Entity, FloatArray, Template
+from partita.core import Distribution, Entity, Template
+from partita.entities.answer import readings
 from partita.pipeline import Resolved
 from partita.views.layout import bold, columns, count_text, cut, one_line, pad
 
@@ -22,7 +22,7 @@ MAX_CHOICES = 3
 DOUBTFUL = 0.75  # an uncertain decision has no choice above this
 LIKELY = 0.5  # least probability of a slot value that is shown
 LEAST = 0.02  # least probability of a choice that is shown
-LABEL, CHOICE = 34, 28  # columns
+LABEL, CHOICE, NARROW = 34, 28, 8  # columns
 HIDDEN = ("NAME", "TYPE", "GENDER")  # slots that the heading shows, or that follow from it
 
 
@@ -71,7 +71,7 @@ def label(entity: Entity) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision:
-    """A mention, and the entities it may belong to, most probable first; None is a new entity."""
+    """A mention, and the entities it may belong to, most probable first; None: one of its own."""
 
     template: Template
     choices: tuple[tuple[Entity | None, float], ...]
@@ -108,34 +108,27 @@ class DocumentView:
         return {entity: total / pairs for entity, (total, pairs) in sums.items()}
 
     def decisions(self) -> Iterator[Decision]:
-        """Yield for each mention after the first what it may belong to."""
+        """Yield for each mention what it may belong to, by the first set that holds it."""
+        done: set[str] = set()
         for distribution in self.resolved.distributions:
-            homes = [self.home[original(name)] for name in distribution.set.ids]
+            homes = [self.home[name] for name in distribution.set.ids]
+            numbers = {entity.id: n for n, entity in enumerate({e.id: e for e in homes}.values())}
+            labels = np.array([numbers[entity.id] for entity in homes])
+            entities = list({entity.id: entity for entity in homes}.values())
             for place, template in enumerate(distribution.set.templates):
-                if template.id in self.templates and place:
-                    yield self._decision(distribution, homes, place)
-
-    @staticmethod
-    def _decision(distribution: Distribution, homes: Sequence[Entity], place: int) -> Decision:
-        """An entity's share is the largest probability of the mention with an earlier member."""
-        row: FloatArray = distribution.marginals.value[place, :place]
-        highest: dict[str, tuple[Entity | None, float]] = {}
-        for earlier in np.flatnonzero(row >= LEAST / 2).tolist():
-            home, share = homes[earlier], float(row[earlier])
-            if home.id not in highest or share > highest[home.id][1]:
-                highest[home.id] = home, share
-        shares = list(highest.values())
-        total = sum(share for _, share in shares)
-        shares = [(entity, share / max(1.0, total)) for entity, share in shares]
-        shares.append((None, max(0.0, 1.0 - total)))
-        shares.sort(key=lambda choice: -choice[1])
-        return Decision(distribution.set.templates[place], tuple(shares))
+                if template.id not in done:
+                    row = distribution.marginals.value[place]
+                    shares, alone = readings(row, labels, place)
+                    named = ((entities[n], float(shares[n])) for n in np.flatnonzero(shares))
+                    choices = sorted([*named, (None, alone)], key=lambda choice: -choice[1])
+                    yield Decision(template, tuple(choices))
+            done |= set(distribution.set.ids)
 
     def _cells(self, distribution: Distribution) -> dict[str, list[int]]:
         """Return the places of each entity's templates in a set."""
         cells: dict[str, list[int]] = {}
         for place, name in enumerate(distribution.set.ids):
-            cells.setdefault(self.home[original(name)].id, []).append(place)
+            cells.setdefault(self.home[name].id, []).append(place)
         return cells
 
 
@@ -251,8 +244,9 @@ def _decisions(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
 def _decision_line(decision: Decision, width: int) -> str:
     template = decision.template
     start = f'  "{cut(one_line(template.text), CHOICE)}" in sentence {template.sentence + 1}: '
-    shown = [choice for choice in decision.choices if choice[1] >= LEAST][:MAX_CHOICES]
-    room = max(8, (width - columns(start)) // len(shown) - 7)
+    fitting = min(MAX_CHOICES, max(1, (width - columns(start)) // (NARROW + 7)))
+    shown = [choice for choice in decision.choices if choice[1] >= LEAST][:fitting]
+    room = max(NARROW, (width - columns(start)) // len(shown) - 7)
     return start + ", ".join(
         f"{cut(label(entity), room) if entity else 'new'} {share:.2f}" for entity, share in shown
     )

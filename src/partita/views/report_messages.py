@@ -240,7 +240,9 @@ def message_section(n: int, message: ReportMessage, most: int) -> Html:
     small = element("small", f"{size} · {bits:.2f} bits")
     back = element("a", "top", href="#summary", class_="back")
     title = element("h3", shorten(message.id, 80) or "results", " ", small, back)
-    sets = join(set_section(message.sets[k], own[k]) for k in chosen)
+    sets = join(
+        set_section(message.sets[k], own[k], message.answer(message.sets[k])) for k in chosen
+    )
     more = hidden_note(len(message.sets) - len(chosen), "set")
     entities = entities_table(message.entities, message.alone, colours)
     return element(

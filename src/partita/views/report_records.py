@@ -53,8 +53,10 @@ class ReportMessage:
 
     @property
     def templates(self) -> tuple[Template, ...]:
-        """Return all templates in text order."""
+        """Return all templates in text order; those that several windows read, once."""
         members = [*self.alone, *(t for one in self.sets for t in one.result.set.templates)]
+        if self.entities:
+            members = list({t.id: t for t in members}.values())
         return tuple(sorted(members, key=lambda t: (t.start, -t.end)))
 
     @property
@@ -65,6 +67,12 @@ class ReportMessage:
     @property
     def entities(self) -> tuple[Entity, ...]:
         return tuple(entity for one in self.sets for entity in one.result.entities)
+
+    def answer(self, one: ReportSet) -> Configuration | None:
+        """Return the entities as a configuration of a set; results of solve have none."""
+        ids = set(one.result.set.ids)
+        cells = [[name for name in entity.templates if name in ids] for entity in self.entities]
+        return Configuration(cells) if cells else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +167,13 @@ class Colours:
 
 
 def colours_of(message: ReportMessage) -> Colours:
-    """Assign colours to cells of several templates, in text order."""
+    """Assign colours to entities of several templates, in text order.
+
+    Results without entities have the colours of their most probable configurations.
+    """
     order = {template.id: n for n, template in enumerate(message.templates)}
-    cells = [cell for one in message.sets for cell in _cells(one)]
+    cells = [entity.templates for entity in message.entities]
+    cells = cells or [cell for one in message.sets for cell in _cells(one)]
     names = {t: entity.id for entity in message.entities for t in entity.templates}
     classes, cell_names = {}, {}
     shared = 0

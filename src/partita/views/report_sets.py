@@ -7,8 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+<<<<<<< HEAD
 from partita.core import IntArray, Listed
 from partita.core.configurations import in_text_order
+=======
+from partita.core import Configuration, IntArray, Listed
+from partita.results.result_lines import in_text_order
+>>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
 from partita.views.layout import count_or_power, figure_text, number, with_interval
 from partita.views.markup import Html, Triangle, bar, element, join, shorten, triangle
 from partita.views.report_records import Colours, ReportKey, ReportSet, value_text
@@ -20,13 +25,13 @@ LARGE = 10  # templates; for larger sets only differences are shown
 MAX_LETTERS = 90
 
 
-def set_section(one: ReportSet, colours: Colours) -> Html:
+def set_section(one: ReportSet, colours: Colours, answer: Configuration | None = None) -> Html:
     """Return a collapsible section with everything about a set."""
     title = element("summary", element("b", f"Set {shorten(one.name, 60)}"), f" {facts(one)}")
-    listed = element("div", configurations(one, colours), *_notes(one))
+    listed = element("div", configurations(one, colours, answer), *_notes(one))
     wide = "answer" if len(one.result.set) <= LARGE else None
-    answer = element("div", listed, matrices(one), class_=wide)
-    return element("details", title, _templates(one, colours), answer, class_="set", open="")
+    drawn = element("div", listed, matrices(one), class_=wide)
+    return element("details", title, _templates(one, colours), drawn, class_="set", open="")
 
 
 def facts(one: ReportSet) -> str:
@@ -84,10 +89,11 @@ def _slots(slots: object) -> str:
     return ", ".join(f"{shorten(name, 40)} {value_text(value)}" for name, value in items)
 
 
-def configurations(one: ReportSet, colours: Colours) -> Html:
+def configurations(one: ReportSet, colours: Colours, answer: Configuration | None = None) -> Html:
     """Return the listed configurations and the remainder.
 
-    Templates keep the colour they have in the first configuration, so that changes are visible.
+    Templates keep the colour of their entity, so that changes are visible. The configuration that
+    is the answer is marked; the others are alternatives.
     """
     result = one.result
     place = {name: n for n, name in enumerate(result.set.ids)}
@@ -95,7 +101,7 @@ def configurations(one: ReportSet, colours: Colours) -> Html:
     cells = [in_text_order(item.configuration, place) for item in listed]
     first = cells[0] if len(place) > LARGE else []
     rows = [
-        _configuration(item, _cells(shown_cells, first if n else [], colours), one.keys)
+        _configuration(item, _cells(shown_cells, first if n else [], colours), one.keys, answer)
         for n, (item, shown_cells) in enumerate(zip(listed, cells, strict=True))
     ]
     hidden = result.configurations[MAX_CONFIGURATIONS:]
@@ -111,7 +117,7 @@ def configurations(one: ReportSet, colours: Colours) -> Html:
             _row(join([text]), with_interval(rest.probability, rest.interval), drawn, "rest")
         )
     table = element("table", join(rows), class_="configurations")
-    return join([table, *_unlisted(one)])
+    return join([table, *_unlisted(one, answer)])
 
 
 def _cells(cells: list[list[str]], first: list[list[str]], colours: Colours) -> Html:
@@ -123,10 +129,13 @@ def _cells(cells: list[list[str]], first: list[list[str]], colours: Colours) -> 
     return join([same, colours.cells_of(other)])
 
 
-def _configuration(item: Listed, cells: Html, keys: Sequence[ReportKey]) -> Html:
+def _configuration(
+    item: Listed, cells: Html, keys: Sequence[ReportKey], answer: Configuration | None
+) -> Html:
     authors = [key.author for key in keys if key.configuration == item.configuration]
-    names = shorten(", ".join(authors), 60)
-    badge = [element("span", f"key: {names}", class_="key")] if authors else []
+    labels = [f"key: {shorten(', '.join(authors), 60)}"] if authors else []
+    labels += ["the entities above"] if item.configuration == answer else []
+    badge = [element("span", label, class_="key") for label in labels]
     share = with_interval(item.probability, item.interval)
     return _row(join([cells, *badge]), share, bar(item.probability, item.interval))
 
@@ -136,9 +145,14 @@ def _row(what: Html, share: str, drawn: Html, class_: str | None = None) -> Html
     return element("tr", element("td", what), *parts, class_=class_)
 
 
-def _unlisted(one: ReportSet) -> Iterator[Html]:
-    """Yield a warning for keys that are not among the listed configurations."""
+def _unlisted(one: ReportSet, answer: Configuration | None) -> Iterator[Html]:
+    """Yield a note if the answer is not listed, and a warning for keys that are not."""
     listed = {item.configuration for item in one.result.configurations}
+    if answer is not None and answer not in listed:
+        note = (
+            "The entities above agree best with all configurations; those listed are alternatives."
+        )
+        yield element("p", note, class_="note")
     for key in one.keys:
         if key.configuration not in listed:
             text = f"the key of {shorten(key.author, 60)} is not among the listed configurations: "

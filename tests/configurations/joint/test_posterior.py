@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from oracles.joint_explained import decision, explain
 from oracles.joint_mentions import random_model, random_templates
@@ -20,8 +17,8 @@ from partita.configurations.exact.listed import partitions
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
 from partita.configurations.joint.network_kernels import DENIAL
-from partita.configurations.joint.posterior import JointPosterior, average_linkage, spread_uniforms
-from partita.core import Template, restricted_growth
+from partita.configurations.joint.posterior import JointPosterior, spread_uniforms
+from partita.core import Template
 from partita.errors import InputError, Unavailable
 from partita.training.joint import joint_posterior
 
@@ -136,45 +133,6 @@ def test_cells_out_of_sight_share_one_probability() -> None:
     far = np.flatnonzero(later.classes == code.OTHER.index("long ago"))
     assert far.tolist() == list(range(9))  # 9 has the same words as this mention
     assert len(set(later.logs[far])) == 1
-
-
-@given(st.integers(2, 9), st.integers(0, 10**6), st.sampled_from([0.25, 0.5]))
-@settings(deadline=None, max_examples=50)
-def test_clusters_are_joined_while_their_mean_pair_probability_is_high(
-    n: int, seed: int, least: float
-) -> None:
-    half = np.triu(np.random.default_rng(seed).random((n, n)), 1)
-    pairs = half + half.T + np.eye(n)
-    cells = [[i] for i in range(n)]
-
-    def mean(a: list[int], b: list[int]) -> float:
-        return float(pairs[np.ix_(a, b)].mean())
-
-    while len(cells) > 1:
-        a, b = max(itertools.combinations(cells, 2), key=lambda two: mean(*two))
-        if mean(a, b) < least:
-            break
-        cells = [*(cell for cell in cells if cell not in (a, b)), a + b]
-    labels = average_linkage(pairs, least)
-    together = {frozenset(cell) for cell in cells}
-    assert {frozenset(np.flatnonzero(labels == c).tolist()) for c in labels} == together
-
-
-@given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=20)
-def test_clusters_of_sparse_pairs_are_those_of_scipy(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    half = np.triu(rng.random((60, 60)) * (rng.random((60, 60)) < 0.05), 1)
-    pairs = half + half.T + np.eye(60)
-    tree = linkage(squareform(1.0 - pairs, checks=False), "average")
-    labels = fcluster(tree, 0.75, "distance")
-    assert (average_linkage(pairs, 0.25) == restricted_growth(labels)).all()
-
-
-def test_clusters_of_few_templates_are_the_most_probable_configuration() -> None:
-    found, many = posterior(6, 1), posterior(40, 2)
-    assert (found.clusters() == found.best(1).labels[0]).all()
-    assert (many.clusters() == average_linkage(many.pairs().value, 0.25)).all()
 
 
 def test_draws_come_as_often_as_their_probability_says() -> None:

@@ -128,6 +128,7 @@ class IncidentDomain(RuleDomain):
             return None
         if model == "greedy":
             return merge_compatible
+        assert stages.pairs is not None  # as with the joint model, which is not supported
         return ProbabilisticMerge(stages.pairs, stages.solve)
 
     def incidents(self, message: Message) -> list[dict[str, object]]:

@@ -23,8 +23,6 @@ from partita.core import (
     IntArray,
     Marginals,
     Method,
-    components,
-    restricted_growth,
     restricted_growth_rows,
 )
 from partita.errors import InputError, Unavailable
@@ -64,7 +62,6 @@ class EnumeratedJoint:
 DRAWS, FEWEST_DRAWS, MOST_DRAWS = 80, 24, 8192
 WIDTH, NARROW = 64, 10  # of the beam; NARROW is the usual length of a list
 FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
-LINKED = 0.25  # chosen on documents of GUM's training part that the model had not seen
 TOGETHER = 1024  # draws that are made at a time
 NOTHING: FloatArray = np.zeros((0, 0))
 COUNTED = 100  # templates whose configurations are counted exactly
@@ -182,17 +179,6 @@ class JointPosterior:
         labels, logs = found.labels[:k], found.log_weights[:k]
         return Best(self._in_text(labels), logs, max(0.0, found.gap - float(logs[-1])))
 
-    def clusters(self) -> IntArray:
-        """Return the labels of clusters: of many templates, average linkage by pair probabilities.
-
-        Clusters are joined while the mean probability of the pairs between two is at least LINKED.
-        This scores better than the most probable configuration, which is but one of very many. Of
-        at most LARGEST templates, where all configurations are known, that is returned.
-        """
-        if self.size <= LARGEST:
-            return np.asarray(self.best(1).labels[0])
-        return average_linkage(self.pairs().value, LINKED)
-
     @property
     def _width(self) -> int:
         return WIDTH if self.size <= FEW else NARROW
@@ -292,40 +278,6 @@ def spread_uniforms(draws: int, decisions: int, rng: np.random.Generator) -> Flo
 def _variances(sums: FloatArray, squares: FloatArray, count: int) -> FloatArray:
     variances: FloatArray = np.maximum(squares / count - (sums / count) ** 2, 0.0)
     return variances
-
-
-def average_linkage(probabilities: FloatArray, least: float) -> IntArray:
-    """Return the labels of clusters, joined while their mean pair probability is at least this.
-
-    A mean is at most the greatest of its values, so components of the pairs of at least this
-    probability are clustered on their own.
-    """
-    homes = components(probabilities >= least)
-    order = np.argsort(homes, kind="stable")
-    labels = np.arange(len(homes))
-    for members in np.split(order, np.flatnonzero(np.diff(homes[order])) + 1):
-        if len(members) > 1:
-            labels[members] = members[_linked(probabilities[np.ix_(members, members)], least)]
-    return restricted_growth(labels)
-
-
-def _linked(probabilities: FloatArray, least: float) -> IntArray:
-    """Return a member of each one's cluster, by joining the two closest clusters in turn."""
-    homes, sizes = np.arange(len(probabilities)), np.ones(len(probabilities))
-    sums = np.clip(probabilities, 0.0, 1.0)
-    means = np.triu(sums, 1)
-    while True:
-        first, second = divmod(int(means.argmax()), len(means))
-        if means[first, second] < least:
-            return homes
-        sums[first] += sums[second]
-        sums[:, first] = sums[first]
-        sizes[first] += sizes[second]
-        sizes[second] = np.inf  # so that nothing is close to it
-        homes[homes == second] = first
-        mean = sums[first] / (sizes[first] * sizes)
-        means[first, first + 1 :], means[:first, first] = mean[first + 1 :], mean[:first]
-        means[second, :] = means[:, second] = 0.0
 
 
 def draw_count(templates: int) -> int:
