@@ -293,3 +293,9 @@ def test_what_is_wrong_is_said_in_the_same_way_everywhere(
     with pytest.raises(partita.InputError, match=problem) as refused:
         READERS[name][1](path)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_what_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partita.tables.reading.LEAST_LIMIT", 1000)
+    with pytest.raises(partita.InputError, match=r"^t\.csv\.gz: is compressed more than 200-fold"):
+        read_table(gzip.compress(b"a\n" + b"0" * 10_000_000), name="t.csv.gz")

@@ -31,6 +31,8 @@ FORMS = {
 TABS = (".tsv", ".tab", ".txt")
 EXPECTED = "expected CSV, JSON Lines, Parquet or Arrow"
 GZIP = b"\x1f\x8b"
+LARGEST_RATIO = 200  # of gzip: no table has more, what is made to fill the memory has 1,000
+LEAST_LIMIT = 1 << 28  # bytes that may always be decompressed
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 REFUSED = {  # by the first bytes
     b"PK\x03\x04": "is a spreadsheet or a zip file",
@@ -146,8 +148,14 @@ def _start(stream: BinaryIO, mark: bytes = b"") -> bytes:
 
 
 def _decompressed(stream: BinaryIO, file: str) -> bytes:
+    packed = stream.read()
+    most = max(LEAST_LIMIT, LARGEST_RATIO * len(packed))
     try:
-        return gzip.decompress(stream.read())
+        data = gzip.GzipFile(fileobj=BytesIO(packed)).read(most + 1)
+        if len(data) <= most:
+            return data
+        problem = f"is compressed more than {LARGEST_RATIO}-fold (expected a table)"
+        raise InputError(problem, file=file)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"is not gzip: {error}", file=file) from error
 
