@@ -44,6 +44,8 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.app.authoring.trace": "partita.app.authoring.trace_file",
     "partita.Domain.answers": "partita.Domain.formatted",
     "partita.Domain.incidents": "partita.Domain.additions",
+    "partita.Distribution.clusters": "partita.entities.answer.answer",
+    "partita.Distribution.resolved": "partita.entities.answer.answer",
 }
 # What is not for users of the package: `partita NAME` of version 0.1 is `python -m research NAME`.
 TO_RESEARCH = {name: name for name in ("study-keys", "tagger train", "tagger test",

@@ -57,9 +57,13 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
             "source": "the column of the records that has what `sources` lists in Python",
             "progress": "Spark has its own",
             "note": "frames have no encoding to note",
+            "errors": "a job ends with the first error",
         },
     ),
-    "link": (spark.link, {"note": "notes are in the result"}),
+    "link": (
+        spark.link,
+        {"note": "notes are in the result", "errors": "a job ends with the first error"},
+    ),
 }
 HTTP: dict[type[requests.RequestModel], tuple[type[Options], dict[str, str]]] = {
     requests.ResolveRequest: (RunOptions, {"text": "the input"}),

@@ -194,6 +194,9 @@ UNLISTED = Option(
 SOFT = Option("Treat probabilities 0 and 1 as strong evidence (1e-12, 1-1e-12)")
 BUDGET = Option("Limits of time, memory or work for each set", command=False)
 PROGRESS = Option("Function that gets a line of progress", command=False)
+ERRORS = Option(
+    "What to do if one of several fails: raise its error, or report it and go on", command=False
+)
 NOTE = Option("Function that gets notes for the user, by default as warnings", command=False)
 
 
@@ -262,6 +265,7 @@ class RunOptions(Options):
     encoding: str | None = option(
         "Encoding of the texts", metavar="NAME", shown="UTF-8, or as the BOM says"
     )
+    errors: str = option(ERRORS, "raise")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,6 +323,7 @@ class ClusteringOptions(Options):
     seed: int = option(SEED, 0)
     progress: Report | None = option(PROGRESS)
     note: Report | None = option(NOTE)
+    errors: str = option(ERRORS, "raise")
 
 
 @dataclass(frozen=True, kw_only=True)

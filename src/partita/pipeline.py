@@ -8,13 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-<<<<<<< HEAD
-from typing import TYPE_CHECKING
-
-import numpy as np
-=======
-from typing import Any
->>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
+from typing import TYPE_CHECKING, Any
 
 from partita.antecedents.antecedents import with_antecedents
 from partita.antecedents.sets import coreference_sets, unifiable, unlinked
@@ -66,6 +60,8 @@ class Stages:
         """Solve the sets, or raise the first error: with a set unsolved no entity is certain."""
         unsolved: Sequence[Any] = sets
         if self.pairs is not None:
+            from partita.pairs.models import set_probabilities
+
             unsolved = [set_probabilities(self.pairs, one, self.schema) for one in sets]
         solved = []
         for one in self.solve(unsolved):
@@ -104,21 +100,10 @@ def resolve(message: Message, stages: Stages) -> Resolved:
     if len(extracted) > MOST:
         return _resolve_long(message, extracted, stages, notes)
     templates, sets = compatible_sets(message, extracted, stages.schema)
-<<<<<<< HEAD
-    pairs = _pair_probabilities(sets, stages)
-    distributions = tuple(map(_distribution, stages.solve(pairs)))
-=======
     distributions = tuple(stages.distributions(sets))
->>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
     singletons = unlinked(templates, sets)
     entities = entities_among(templates, distributions, singletons, stages.schema)
     return Resolved(message, templates, distributions, singletons, entities, notes)
-
-
-def _pair_probabilities(sets: Iterable[CoreferenceSet], stages: Stages) -> list[PairProbabilities]:
-    from partita.pairs.models import set_probabilities
-
-    return [set_probabilities(stages.pairs, one, stages.schema) for one in sets]
 
 
 def compatible_sets(
@@ -143,16 +128,9 @@ def _resolve_long(
         linked += (template for template in window if template.id not in chains.home)
         new = [one for one in sets if not chains.home.keys() >= set(one.ids)]
         named = named_sets(new, message.id, len(distributions) + 1)
-<<<<<<< HEAD
-        pairs = _pair_probabilities(named, stages)
-        for answer, one in zip(stages.solve(pairs), named, strict=True):
-            distributions.append(_distribution(answer))
-            chains.add(distributions[-1].resolved, one)
-=======
         for one in stages.distributions(named):
             distributions.append(one)
             chains.add(answer(one), one.set)
->>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
         for template in templates[first:last]:
             chains.add_single(template)
     linked.sort(key=lambda template: (template.start, template.end))

@@ -47,9 +47,7 @@ def test_the_papers_message_steps_through_its_seven_configurations(
         person.presses(Keys.ARROW_RIGHT)
     assert len(set(seen)) == 7
     assert [one.text for one in person.all(".entity h3")] != best  # as in the last configuration
-    assert (
-        seen[1] == "Compared with the most probable configuration: T7 leaves T1 and T2, joins T4."
-    )
+    assert seen[1] == "An alternative. Compared with the entities: T7 leaves T1 and T2, joins T4."
     assert person.sees(".configuration.current .rank").text == "7"
 
 

@@ -16,7 +16,7 @@ from partita.entities.answer import (
     LINKED,
     answer,
     average_linkage,
-    readings,
+    entity_shares,
     without_improbable,
 )
 from partita.training.joint import solve_joint
@@ -64,14 +64,10 @@ def symmetric(n: int, **pairs: float) -> np.ndarray:
     return matrix
 
 
-def test_the_readings_of_a_mention_add_up_to_one() -> None:
+def test_the_share_of_an_entity_is_that_of_its_closest_other_member() -> None:
     pairs = symmetric(4, p01=0.9, p03=0.3, p13=0.4, p23=0.2)
-    shares, alone = readings(pairs[3], np.array([0, 0, 1, 2]), 3)
-    assert shares.tolist() == [0.4, 0.2, 0.0]
-    assert np.isclose(alone, 0.4)
-    shares, alone = readings(symmetric(3, p02=0.9, p12=0.6)[2], np.array([0, 1, 2]), 2)
-    assert np.allclose(shares, [0.6, 0.4, 0.0])
-    assert alone == 0.0
+    assert entity_shares(pairs[3], np.array([0, 0, 1, 2]), 3).tolist() == [0.4, 0.2, 0.0]
+    assert entity_shares(pairs[0], np.array([0, 0, 1, 2]), 0).tolist() == [0.9, 0.0, 0.3]
 
 
 def test_a_mention_that_is_more_probably_on_its_own_leaves_its_entity() -> None:
@@ -91,8 +87,8 @@ def test_no_mention_of_an_entity_is_more_probably_on_its_own(seed: int, n: int) 
     pairs = half + half.T + np.eye(n)
     labels = without_improbable(pairs, average_linkage(pairs, LINKED))
     for place in range(n):
-        shares, alone = readings(pairs[place], labels, place)
-        assert alone <= shares.max() or (labels == labels[place]).sum() == 1
+        shares = entity_shares(pairs[place], labels, place)
+        assert 1.0 - shares.sum() <= shares.max() or (labels == labels[place]).sum() == 1
 
 
 def test_the_answer_of_a_text() -> None:

@@ -9,14 +9,15 @@ import gc
 import os
 import signal
 import threading
+import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from partita.errors import PartitaError
+from partita.errors import InputError, PartitaError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -65,6 +66,30 @@ class Outcome:
     stored: Mapping[str, Any] | None = None
     sizes: tuple[int, int, int] = (0, 0, 0)
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A message or set that failed, and its error, whose text is one line."""
+
+    name: str
+    error: Exception
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.error}"
+
+
+def check_errors(errors: str) -> None:
+    """Refuse what is neither raise nor report."""
+    if errors not in ("raise", "report"):
+        raise InputError(f"errors is {errors!r} (expected raise or report)")
+
+
+def warn_of(failures: Sequence[Failure], noun: str) -> None:
+    """Warn that some failed, with the first of them."""
+    if failures:
+        count = f"{len(failures):,} {noun}{'' if len(failures) == 1 else 's'} failed"
+        warnings.warn(f"{count}; see failures. The first: {failures[0]}", stacklevel=4)
 
 
 @dataclass(frozen=True, slots=True)

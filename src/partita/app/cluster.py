@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from partita.app.batch import Failure, check_errors, warn_of
 from partita.app.solve import (
     Pairs,
     Progress,
     Solver,
+    chosen_sets,
     learned_parameters,
     pair_table,
     parameters_path,
@@ -95,6 +97,7 @@ class Clusters(Tabular):
     _ids: IntegerIds
     _previous: Previous | None
     _kept: Sequence[str]
+    failures: tuple[Failure, ...]
 
     @property
     def clusters(self) -> dict[Id, list[Id]]:
@@ -228,6 +231,7 @@ def cluster(
     seed: int = 0,
     progress: Progress | None = None,
     note: Callable[[str], None] | None = None,
+    errors: str = "raise",
 ) -> Clusters:
     """Cluster records by the scores of their pairs, with a probability for every cluster.
 
@@ -264,12 +268,17 @@ def cluster(
 
     Files that are not UTF-8 are read as spreadsheets save them (Windows-1252 or UTF-16). `note`
     gets a line that says so, by default as a warning.
+
+    A set that fails, such as one in which a pair has two scores, raises its error. With
+    `errors="report"` the others are clustered: the result has `failures`, each with `name` (of
+    the set) and `error`, and a warning counts them. Records of those sets are not in it.
     """
     return cluster_scores(scores, ClusterOptions.of(locals()))
 
 
 def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     """Cluster records by the scores of their pairs, as options ask for."""
+    check_errors(options.errors)
     note, progress = options.note or warned, options.progress
     table, ids = pair_table(scores, "scores", options.columns, note)
     before = None if options.previous is None else read_previous(_previous_table(options.previous))
@@ -292,7 +301,7 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     grouped = group(
         table, missing=options.missing, soft=options.soft, listed=listed, evidence=evidence
     )
-    sets = known.applied(grouped)
+    sets, failures = known.applied(grouped, options.errors)
     order = _order(sets, listed, before)
     sets, kept = _without_kept(sets, before, scored_again)
     rule, target = first_rule(options.cautious, known.labels), options.target_precision
@@ -303,7 +312,8 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
         clustering = answered(sets, solver, rule, progress)
     judged = 0 if known.labels is None else len(known.labels.pairs)
     figures = summary(totals(clustering), rule, target, solver.parameters, judged, len(kept))
-    return Clusters(figures, clustering, order, ids, before, kept)
+    warn_of(failures, "set")
+    return Clusters(figures, clustering, order, ids, before, kept, failures)
 
 
 def _knowledge(
@@ -342,16 +352,20 @@ class Knowledge:
     assume: Sequence[str | Assumption] = ()
     sources: Mapping[str, str] | None = None
 
-    def applied(self, sets: Sets) -> Sets:
-        """Return the sets with what is known about their pairs; a set with an error raises it."""
+    def applied(self, sets: Sets, errors: str = "raise") -> tuple[Sets, tuple[Failure, ...]]:
+        """Return the sets with what is known about their pairs, and those that contradict it.
+
+        With "raise" the error of such a set is raised.
+        """
         if self.labels is not None:
             sets = labelled(sets, self.labels)
         sets = conditioned(sets, self.assume)
         if self.sources is not None:
             sets = apart_within(sets, self.sources)
-        for error in sets.failed.values():
-            raise error
-        return sets
+        failures = tuple(Failure(sets.names[k], error) for k, error in sets.failed.items())
+        if failures and errors == "raise":
+            raise failures[0].error
+        return chosen_sets(sets, [k for k in range(len(sets)) if k not in sets.failed]), failures
 
 
 def fitted(

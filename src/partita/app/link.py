@@ -65,6 +65,7 @@ def link(
     seed: int = 0,
     progress: Progress | None = None,
     note: Callable[[str], None] | None = None,
+    errors: str = "raise",
 ) -> LinkedRecords:
     """Deduplicate a table of records, or link several, with a probability for every cluster.
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
+from partita.app.batch import Failure, check_errors, warn_of
 from partita.app.run_batch import message_hash, result_lines, text_hash
 from partita.app.runner import DOMAIN, Runner, Settings, model_for, usual_budget
 from partita.app.solve import parameters_path, renamed
@@ -188,6 +189,12 @@ class ResolvedMessage(Tabular):
         return f"ResolvedMessage({self.message.id!r}: {sizes})"
 
 
+class ResolvedMessages(list[ResolvedMessage]):
+    """The results of several messages; with `errors="report"`, `failures` has those that failed."""
+
+    failures: tuple[Failure, ...] = ()
+
+
 Source = str | Message | os.PathLike[str]
 
 
@@ -204,6 +211,7 @@ class RunKeywords(TypedDict, total=False):
     encoding: str | None
     gazetteer: str | os.PathLike[str] | None
     mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None
+    errors: str
 
 
 @overload
@@ -213,9 +221,9 @@ def run(  # type: ignore[overload-overlap]  # a str is a text, not a list of tex
 @overload
 def run(
     source: os.PathLike[str], **options: Unpack[RunKeywords]
-) -> ResolvedMessage | list[ResolvedMessage]: ...
+) -> ResolvedMessage | ResolvedMessages: ...
 @overload
-def run(source: Iterable[Source], **options: Unpack[RunKeywords]) -> list[ResolvedMessage]: ...
+def run(source: Iterable[Source], **options: Unpack[RunKeywords]) -> ResolvedMessages: ...
 @described(RunOptions)
 def run(
     source: Source | Iterable[Source],
@@ -230,7 +238,8 @@ def run(
     encoding: str | None = None,
     gazetteer: str | os.PathLike[str] | None = None,
     mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None = None,
-) -> ResolvedMessage | list[ResolvedMessage]:
+    errors: str = "raise",
+) -> ResolvedMessage | ResolvedMessages:
     """Extract entities from a text and resolve coreference.
 
     `source` is a text (a str), a file or folder (a `pathlib.Path`), a `Message`, a `Doc` of spaCy
@@ -245,7 +254,12 @@ def run(
     `domain` is the name of an installed domain or a folder of rules; `general` is for any English
     text. Without a `model` the domain's own is used. `parameters` is a trained model or a file of
     parameters.
+
+    A message that fails raises its error. With `errors="report"` the others of a list, folder or
+    file are resolved, as by the command: the list has `failures`, each with `name` and `error`,
+    and a warning counts them.
     """
+    check_errors(errors)
     settings = run_settings(domain, model, parameters, top, threshold, budget, seed, gazetteer)
     runner = _default_runner(settings) if _is_default(settings) else Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike) or is_doc(source)
@@ -256,10 +270,25 @@ def run(
              _texts(one, MESSAGE if single else f"{MESSAGE}-{n}", encoding))  # fmt: skip
     if mentions is not None:
         texts = _with_mentions(texts, mentions)
-    documents = [resolve_text(text, runner) for text in texts]
-    if single and len(documents) == 1 and not (isinstance(source, Path) and source.is_dir()):
+    documents, failures = ResolvedMessages(), list[Failure]()
+    for text in texts:
+        try:
+            if isinstance(text, Failure):
+                raise text.error
+            documents.append(resolve_text(text, runner))
+        except Exception as error:
+            if errors == "raise":
+                raise
+            failures.append(Failure(text.name if isinstance(text, Failure) else text.id, error))
+    if single and [len(documents), len(failures)] == [1, 0] and not _is_folder(source):
         return documents[0]
+    documents.failures = tuple(failures)
+    warn_of(failures, "message")
     return documents
+
+
+def _is_folder(source: object) -> bool:
+    return isinstance(source, Path) and source.is_dir()
 
 
 def _is_default(settings: Settings) -> bool:
@@ -297,38 +326,48 @@ def run_settings(
     )
 
 
-def _texts(source: Any, name: str, encoding: str | None) -> Iterator[RawMessage | Message]:
-    if isinstance(source, Message):
-        yield source
-    elif isinstance(source, str):
-        _refuse_file_name(source)
-        yield RawMessage(name, source, "")
-    elif is_doc(source):
-        if not source.text.strip():
-            raise InputError("the Doc is empty (expected a text)")
-        yield RawMessage(name, source.text, "", annotation=doc_annotation(source))
-    elif isinstance(source, os.PathLike):
-        for text in read_texts(os.fspath(source), encoding=encoding):
-            if isinstance(text, PartitaError):
-                raise text
-            yield text
-    else:
-        raise TypeError(_unknown(source))
+def _texts(
+    source: Any, name: str, encoding: str | None
+) -> Iterator[RawMessage | Message | Failure]:
+    try:
+        if isinstance(source, Message):
+            yield source
+        elif isinstance(source, str):
+            _refuse_file_name(source)
+            yield RawMessage(name, source, "")
+        elif is_doc(source):
+            if not source.text.strip():
+                raise InputError("the Doc is empty (expected a text)")
+            yield RawMessage(name, source.text, "", annotation=doc_annotation(source))
+        elif isinstance(source, os.PathLike):
+            for text in read_texts(os.fspath(source), encoding=encoding):
+                yield text if isinstance(text, RawMessage) else Failure(os.fspath(source), text)
+        else:
+            raise TypeError(_unknown(source))
+    except PartitaError as error:
+        yield Failure(name, error)
 
 
 def _with_mentions(
-    texts: Iterator[RawMessage | Message], mentions: Any
-) -> Iterator[RawMessage | Message]:
-    raw = (
-        RawMessage(one.id, one.text, one.file, offset=one.offset, fields=dict(one.fields))
-        if isinstance(one, Message)
-        else one
-        for one in texts
-    )
-    for text in with_mentions(raw, mention_source(mentions)):
-        if isinstance(text, PartitaError):
-            raise text
-        yield text
+    texts: Iterator[RawMessage | Message | Failure], mentions: Any
+) -> Iterator[RawMessage | Failure]:
+    failed: list[Failure] = []
+    for text in with_mentions(_raw(texts, failed), mention_source(mentions)):
+        if isinstance(text, RawMessage):
+            yield text
+        else:
+            yield Failure(getattr(text, "file", None) or "mentions", text)
+    yield from failed
+
+
+def _raw(texts: Iterator[RawMessage | Message | Failure], failed: list[Failure]) -> Iterator[Any]:
+    for one in texts:
+        if isinstance(one, Failure):
+            failed.append(one)
+        elif isinstance(one, Message):
+            yield RawMessage(one.id, one.text, one.file, offset=one.offset, fields=dict(one.fields))
+        else:
+            yield one
 
 
 def _unknown(source: Any) -> str:

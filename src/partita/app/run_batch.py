@@ -211,13 +211,9 @@ def result_lines(
     additions: Mapping[str, Sequence[object]] | None = None,
 ) -> Iterator[str]:
     """Yield a line for every set, and one for singletons, which also ends the message."""
-<<<<<<< HEAD
     from partita.results.result_lines import result_line, singletons_line
 
-    name = resolved.message.id
-=======
     name, unwritten = resolved.message.id, resolved.entities
->>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
     for distribution in resolved.distributions:
         ids = set(distribution.set.ids)
         entities = [entity for entity in unwritten if entity.templates[0] in ids]

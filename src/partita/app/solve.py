@@ -236,7 +236,7 @@ def solved(
     """Yield in order the distribution of every set that is not done, or its error."""
     numbers = [k for k in range(len(sets)) if k not in done]
     sound = [k for k in numbers if k not in sets.failed]
-    chosen = _chosen(sets, sound).pairs()
+    chosen = chosen_sets(sets, sound).pairs()
     if len(sets) - len(sets.failed) == 1:
         distributions = iter([solver.solve_one(one, progress) for one in chosen])
     else:
@@ -254,7 +254,7 @@ def solved(
             yield outcome
 
 
-def _chosen(sets: Sets, numbers: Sequence[int]) -> Sets:
+def chosen_sets(sets: Sets, numbers: Sequence[int]) -> Sets:
     """Return some of the sets that did not fail."""
     if len(numbers) == len(sets):
         return sets

@@ -16,6 +16,7 @@ from partita.core.distributions import (
     Listing,
     PairProbabilities,
     Remainder,
+    compatible_pairs,
 )
 from partita.core.documents import Document, Message, Region, RegionKind
 from partita.core.entities import Denial, Entity, SlotValue
@@ -78,6 +79,7 @@ __all__ = [
     "SlotValue",
     "Status",
     "Template",
+    "compatible_pairs",
     "components",
     "linked_components",
     "pair",

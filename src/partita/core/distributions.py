@@ -40,6 +40,15 @@ class PairProbabilities:
             raise InputError(f"{n} templates need a matrix of {n} by {n} pair probabilities")
 
 
+def compatible_pairs(group: CoreferenceSet) -> BoolArray:
+    """Return for every two templates of a set whether they may corefer."""
+    place = {name: n for n, name in enumerate(group.ids)}
+    compatible = np.ones((len(group), len(group)), dtype=np.bool_)
+    for left, right in group.incompatible:
+        compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
+    return compatible
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """One reported configuration."""

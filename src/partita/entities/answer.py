@@ -17,10 +17,10 @@ from partita.core import (
     Distribution,
     FloatArray,
     IntArray,
+    compatible_pairs,
     components,
     restricted_growth,
 )
-from partita.pairs.models import compatible_pairs
 
 LINKED = 0.2  # chosen on documents of GUM's training part in genres that the model had not seen
 LEAST = 0.01  # least share of a reading
@@ -54,24 +54,23 @@ def without_improbable(pairs: FloatArray, labels: IntArray) -> IntArray:
     while not settled:
         settled = True
         for place in range(len(labels)):
-            shares, alone = readings(pairs[place], labels, place)
-            if alone > shares.max() and (labels == labels[place]).sum() > 1:
+            shares = entity_shares(pairs[place], labels, place)
+            if 1.0 - shares.sum() > shares.max() and (labels == labels[place]).sum() > 1:
                 labels[place], settled = len(shares), False
     return restricted_growth(labels)
 
 
-def readings(row: FloatArray, labels: IntArray, place: int) -> tuple[FloatArray, float]:
-    """Return for one mention the share of each entity, by label, and that of its own alone.
+def entity_shares(row: FloatArray, labels: IntArray, place: int) -> FloatArray:
+    """Return for one mention the share of each entity, by label.
 
-    An entity's share is the largest probability of a pair of the mention with one of its other
-    members; all shares add up to 1.
+    That is the largest probability of a pair of the mention with another member. What the shares
+    leave of 1 is the share of an entity of its own; where they exceed 1, it has none.
     """
     others = np.where(row >= LEAST, row, 0.0)
     others[place] = 0.0
     shares = np.zeros(int(labels.max()) + 1)
     np.maximum.at(shares, labels, others)
-    total = float(shares.sum())
-    return shares / max(1.0, total), max(0.0, 1.0 - total)
+    return shares
 
 
 def average_linkage(probabilities: FloatArray, least: float) -> IntArray:

@@ -13,7 +13,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core import CoreferenceSet, FloatArray, IntArray, PairProbabilities, Template
+from partita.core import (
+    CoreferenceSet,
+    FloatArray,
+    IntArray,
+    PairProbabilities,
+    Template,
+    compatible_pairs,
+)
 from partita.core.templates import KIND
 from partita.errors import InputError
 from partita.pairs.characteristics import (
@@ -162,12 +169,3 @@ def set_probabilities(
     """Return the pair probabilities of one coreference set, 0 for incompatible pairs."""
     compatible = compatible_pairs(group)
     return PairProbabilities(group, pair_matrix(model, group.templates, compatible, schema))
-
-
-def compatible_pairs(group: CoreferenceSet) -> Bools:
-    """Return for every two templates of a set whether they may corefer."""
-    place = {name: n for n, name in enumerate(group.ids)}
-    compatible = np.ones((len(group), len(group)), dtype=np.bool_)
-    for left, right in group.incompatible:
-        compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
-    return compatible

@@ -72,7 +72,7 @@ class Job:
         grouped = group(pairs, listed=listed, evidence=evidence)
         budget = replace(self.solver.budget, memory=self.solver.budget.memory or default_memory())
         clustering = answered(
-            known.applied(grouped), replace(self.solver, budget=budget), self.rule
+            known.applied(grouped)[0], replace(self.solver, budget=budget), self.rule
         )
         original = ids.originals
         yield "totals", json.dumps(asdict(totals(clustering))).encode()

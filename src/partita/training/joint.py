@@ -32,16 +32,12 @@ from partita.core import (
     FloatArray,
     IntArray,
     Template,
+    compatible_pairs,
     restricted_growth,
 )
 from partita.errors import InputError, PartitaError
-<<<<<<< HEAD
-=======
-from partita.pairs.models import compatible_pairs
->>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
 
 if TYPE_CHECKING:
-    from partita.pairs.columns import Columns
     from partita.training.joint_kernels import Decisions
 
 Single = NDArray[np.float32]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.core import Distribution, Entity, Template
-from partita.entities.answer import readings
+from partita.entities.answer import entity_shares
 from partita.pipeline import Resolved
 from partita.views.layout import bold, columns, count_text, cut, one_line, pad
 
@@ -108,21 +108,24 @@ class DocumentView:
         return {entity: total / pairs for entity, (total, pairs) in sums.items()}
 
     def decisions(self) -> Iterator[Decision]:
-        """Yield for each mention what it may belong to, by the first set that holds it."""
-        done: set[str] = set()
+        """Yield for each mention what it may belong to; several windows may hold it."""
+        highest: dict[str, dict[str, float]] = {}
         for distribution in self.resolved.distributions:
-            homes = [self.home[name] for name in distribution.set.ids]
-            numbers = {entity.id: n for n, entity in enumerate({e.id: e for e in homes}.values())}
-            labels = np.array([numbers[entity.id] for entity in homes])
-            entities = list({entity.id: entity for entity in homes}.values())
-            for place, template in enumerate(distribution.set.templates):
-                if template.id not in done:
-                    row = distribution.marginals.value[place]
-                    shares, alone = readings(row, labels, place)
-                    named = ((entities[n], float(shares[n])) for n in np.flatnonzero(shares))
-                    choices = sorted([*named, (None, alone)], key=lambda choice: -choice[1])
-                    yield Decision(template, tuple(choices))
-            done |= set(distribution.set.ids)
+            homes = [self.home[name].id for name in distribution.set.ids]
+            names = list(dict.fromkeys(homes))
+            labels = np.array([names.index(home) for home in homes])
+            for place, template in enumerate(distribution.set.ids):
+                shares = entity_shares(distribution.marginals.value[place], labels, place)
+                known = highest.setdefault(template, {})
+                for n in np.flatnonzero(shares).tolist():
+                    known[names[n]] = max(known.get(names[n], 0.0), float(shares[n]))
+        entities = {entity.id: entity for entity in self.resolved.entities}
+        for template, known in highest.items():
+            total = sum(known.values())
+            choices = [(entities[home], p / max(1.0, total)) for home, p in known.items()]
+            every = [*choices, (None, max(0.0, 1.0 - total))]
+            every.sort(key=lambda choice: -choice[1])
+            yield Decision(self.templates[template], tuple(every))
 
     def _cells(self, distribution: Distribution) -> dict[str, list[int]]:
         """Return the places of each entity's templates in a set."""

@@ -7,13 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-<<<<<<< HEAD
-from partita.core import IntArray, Listed
-from partita.core.configurations import in_text_order
-=======
 from partita.core import Configuration, IntArray, Listed
-from partita.results.result_lines import in_text_order
->>>>>>> 71405ed (One rule for the answer of a set or text, in entities/answer.py; windows read templates again under their own ids; the joint model gets sets, not made-up pairs)
+from partita.core.configurations import in_text_order
 from partita.views.layout import count_or_power, figure_text, number, with_interval
 from partita.views.markup import Html, Triangle, bar, element, join, shorten, triangle
 from partita.views.report_records import Colours, ReportKey, ReportSet, value_text

@@ -1,5 +1,7 @@
 /** The client of the service under `api/`: one function per call. The token is kept per tab. */
 
+import { withAnswers } from "./parts/cells.js";
+
 export class ServiceError extends Error {
   /** @param {number} status @param {string} message */
   constructor(status, message) {
@@ -86,7 +88,8 @@ export const run = (run) => call(`runs/${encode(run)}`);
 export const messages = (run, page) => call(`runs/${encode(run)}/messages${queryString(page)}`);
 
 /** @param {string} run @param {string} message @returns {Promise<Message>} */
-export const message = (run, message) => call(`runs/${encode(run)}/messages/${encode(message)}`);
+export const message = (run, message) =>
+  call(`runs/${encode(run)}/messages/${encode(message)}`).then(withAnswers);
 
 /** @param {string} run @param {string} set */
 const setPath = (run, set) => `runs/${encode(run)}/sets/${encode(set)}`;
@@ -146,7 +149,7 @@ export const entities = (run, page) => call(`runs/${encode(run)}/entities${query
  * @returns {Promise<Message>}
  */
 export const resolve = (text, domain, model, signal) =>
-  call("resolve", { text, domain, model: model || null }, signal);
+  call("resolve", { text, domain, model: model || null }, signal).then(withAnswers);
 
 /** Explain a pair of a text. @param {any} asked @returns {Promise<import("./types.js").Explanation>} */
 export const whyText = (asked) => call("why", asked);

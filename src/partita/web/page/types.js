@@ -46,6 +46,8 @@
  * @property {[string, string][]} incompatible
  * @property {Pair[]} pairs
  * @property {Configuration[]} configurations
+ * @property {Cells} answer the entities of the message, as cells of this set
+ * @property {number} answerRank of the configuration that is the answer, or -1
  * @property {Partial|null} [partial]
  * @property {{count: string, probability: number}} remainder
  * @property {string} [count]
@@ -63,6 +65,7 @@
  * @property {Template[]} singletons
  * @property {string[]} [notes]
  * @property {Entity[]} entities
+ * @property {Map<string, Entity>} home the entity of each template
  */
 
 /**

@@ -74,7 +74,7 @@ export async function openEditor(run, message, set, onState) {
     saver: createSaver(run, set.set, author, keys[keys.length - 1]?.key ?? null, (...state) =>
       onSaverState(editor, onState, ...state),
     ),
-    history: newHistory({ cells: set.configurations[0].cells, alternatives: [] }),
+    history: newHistory({ cells: set.answer, alternatives: [] }),
     board: createBoard(
       set.templates,
       (cells) => applyDraft(editor, withCells(editor.history.current, editor.editing, cells)),
@@ -99,7 +99,7 @@ export async function withdrawKey(editor) {
   const { run, set, author } = editor.saver;
   await api.withdrawKey(run, set, author);
   editor.hasSavedKey = false;
-  editor.history = newHistory({ cells: editor.set.configurations[0].cells, alternatives: [] });
+  editor.history = newHistory({ cells: editor.set.answer, alternatives: [] });
   await checkForKeys(editor);
   await updateAgreement(editor);
   drawEditor(editor);
@@ -118,7 +118,7 @@ export async function saveAndChoose(editor) {
 }
 
 /**
- * Start with the unsaved draft, else the author's own key, else the most probable configuration.
+ * Start with the unsaved draft, else the author's own key, else the answer.
  * @param {Editor} editor
  * @param {Key|undefined} own
  */

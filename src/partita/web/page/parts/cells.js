@@ -18,7 +18,7 @@ export const cellsShown = (set, cells) =>
 
 /**
  * Return the colour class of every template, for the cells shown of each set.
- * @param {{templates: {id: string}[], configurations?: {cells: Cells}[]}[]} sets
+ * @param {{templates: {id: string}[], answer?: Cells}[]} sets
  * @param {Cells[]} shown
  * @returns {Map<string, string>}
  */
@@ -37,14 +37,26 @@ export function cellColours(sets, shown) {
 
 /**
  * The templates that give colours: all, or of a text the first of each entity.
- * @param {{templates: {id: string}[], configurations?: {cells: Cells}[]}} set
+ * @param {{templates: {id: string}[], answer?: Cells}} set
  */
 function colourOrder(set) {
-  const place = new Map(set.templates.map(({ id }, n) => [id, n]));
-  const best = set.configurations?.[0]?.cells;
-  if (!best || !isText(set)) return [...place.keys()];
-  const firsts = cellsShown(set, best).map((cell) => Math.min(...cell.map((id) => place.get(id) ?? 0)));
-  return firsts.sort((a, b) => a - b).map((n) => set.templates[n].id);
+  if (!set.answer || !isText(set)) return set.templates.map(({ id }) => id);
+  const firsts = new Set(cellsShown(set, set.answer).map(([first]) => first));
+  return set.templates.map(({ id }) => id).filter((id) => firsts.has(id));
+}
+
+/**
+ * Add to each set of a message its entities as cells, in text order, and which configuration that is.
+ * @param {import("../types.js").Message} message
+ */
+export function withAnswers(message) {
+  message.home = new Map(message.entities.flatMap((one) => one.templates.map((id) => [id, one])));
+  for (const set of message.sets) {
+    const cells = Map.groupBy(set.templates, ({ id }) => message.home.get(id) ?? id);
+    set.answer = [...cells.values()].map((cell) => cell.map(({ id }) => id));
+    set.answerRank = set.configurations.findIndex((one) => sameCells(one.cells, set.answer));
+  }
+  return message;
 }
 
 /**

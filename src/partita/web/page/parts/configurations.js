@@ -63,7 +63,7 @@ function configurationRow(set, rank, choose) {
   const spokenText = screenReaderOnly(`: ${cellText(configuration.cells)}, probability `);
   const node = el("label", { class: "configuration", title: expressionText(set, configuration) }, input);
   append(node, el("span", { class: "rank" }, rank + 1), cells, spokenText, mass);
-  const moved = movedTemplates(set.configurations[0].cells, configuration.cells);
+  const moved = movedTemplates(set.answer, configuration.cells);
   const show = (/** @type {boolean} */ current, /** @type {ColourOf} */ colourOf) => {
     /** @type {HTMLInputElement} */ (input).checked = current;
     node.classList.toggle("current", current);
@@ -81,8 +81,7 @@ function expressionText(set, { cells }) {
     .join("\n");
 }
 
-/**
- * The cells of a row; of a text, below the first row, those that have changed.
+/** The cells of a row; of a text those that differ from its entities.
  * @param {ResultSet} set @param {string[][]} cells @param {string[]} moved
  */
 const rowCells = (set, cells, moved) =>
@@ -118,9 +117,10 @@ function methodLine(set) {
 
 /** @param {ResultSet} set @param {number} rank */
 function changeText(set, rank) {
-  if (rank === 0) return "This is the most probable configuration.";
-  const changes = changeTexts(set.configurations[0].cells, set.configurations[rank].cells);
-  return `Compared with the most probable configuration: ${changes.join("; ")}.`;
+  if (rank < 0) return "The entities agree best with all configurations; those listed are alternatives.";
+  if (rank === set.answerRank) return "These are the entities; the other configurations are alternatives.";
+  const changes = changeTexts(set.answer, set.configurations[rank].cells);
+  return `An alternative. Compared with the entities: ${changes.join("; ")}.`;
 }
 
 /**

@@ -6,20 +6,18 @@ import { isText } from "./cells.js";
 import { entityName } from "./entity.js";
 
 /** @typedef {import("../types.js").Message} Message */
-/** @typedef {import("../types.js").ResultSet} ResultSet */
 /** @typedef {{name: string, share: number}} Choice */
 /** @typedef {{template: any, choices: Choice[], bits: number}} Decision */
 
 export const LARGE = 60; // templates: a larger set has no table of pairs
 const DOUBTFUL = 0.75; // an uncertain decision has no choice above this
-const LEAST = 0.02;
+const LEAST = 0.01; // least probability of a pair that counts
+const LEAST_SHOWN = 0.02;
 const MAX_SHOWN = 12;
 
 /** @param {Message} message @returns {HTMLElement|null} */
 export function decisionPanel(message) {
-  const doubtful = message.sets
-    .filter(isText)
-    .flatMap((set) => decisionsOf(set, message))
+  const doubtful = decisionsOf(message)
     .filter((decision) => decision.choices[0].share < DOUBTFUL)
     .sort((a, b) => b.bits - a.bits);
   if (!doubtful.length) return null;
@@ -33,28 +31,18 @@ export function decisionPanel(message) {
   );
 }
 
-/** Whether a template is a copy from an earlier window. @param {string} id */
-export const isCopy = (id) => id.includes("@");
-
-/** @param {ResultSet} set @param {Message} message @returns {Decision[]} */
-function decisionsOf(set, message) {
-  const home = new Map(
-    message.entities.flatMap((entity) => entity.templates.map((id) => [id, entity])),
-  );
-  const place = new Map(set.templates.map((template, n) => [template.id, n]));
+/** What each mention may belong to; several windows may hold it. @param {Message} message */
+function decisionsOf({ sets, home }) {
+  const texts = sets.filter(isText);
+  const templates = new Map(texts.flatMap((set) => set.templates.map((one) => [one.id, one])));
   /** @type {Map<string, Map<any, number>>} */
-  const shares = new Map();
-  for (const { left, right, marginal } of set.pairs) {
-    const later = (place.get(left) ?? 0) > (place.get(right) ?? 0) ? left : right;
-    const entity = home.get((later === left ? right : left).split("@")[0]);
-    const known = shares.get(later) ?? new Map();
-    known.set(entity, Math.max(known.get(entity) ?? 0, marginal));
-    shares.set(later, known);
-  }
-  return set.templates
-    .slice(1)
-    .filter((template) => !isCopy(template.id))
-    .map((template) => decision(template, shares.get(template.id) ?? new Map()));
+  const shares = new Map([...templates.keys()].map((id) => [id, new Map()]));
+  for (const { left, right, marginal } of texts.flatMap((set) => set.pairs))
+    for (const [id, other] of marginal < LEAST ? [] : [[left, right], [right, left]]) {
+      const known = shares.get(id) ?? new Map();
+      known.set(home.get(other), Math.max(known.get(home.get(other)) ?? 0, marginal));
+    }
+  return [...templates].map(([id, template]) => decision(template, shares.get(id) ?? new Map()));
 }
 
 /** @param {any} template @param {Map<any, number>} shares @returns {Decision} */
@@ -72,7 +60,7 @@ function decision(template, shares) {
 
 /** @param {Decision} decision */
 function decisionItem({ template, choices }) {
-  const shown = choices.filter(({ share }) => share >= LEAST).slice(0, 3);
+  const shown = choices.filter(({ share }) => share >= LEAST_SHOWN).slice(0, 3);
   const text = shown.map(({ name, share }) => `${name} ${share.toFixed(2)}`).join(", ");
   return el(
     "li",

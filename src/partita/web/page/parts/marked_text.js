@@ -3,7 +3,6 @@
 import { append, el, replaceContent } from "../dom.js";
 import { probability, slotValue } from "../format.js";
 import { setCellColour } from "./cells.js";
-import { isCopy } from "./decisions.js";
 
 /** @typedef {import("../types.js").Message} Message */
 /** @typedef {import("../types.js").ResultSet} ResultSet */
@@ -136,10 +135,9 @@ export function templatesOf(message) {
   /** @type {Map<string, {template: any, set: any}>} */
   const templates = new Map();
   for (const template of message.singletons) templates.set(template.id, { template, set: null });
-  for (const set of message.sets) {
+  for (const set of message.sets)
     for (const template of set.templates)
-      if (!isCopy(template.id)) templates.set(template.id, { template, set });
-  }
+      if (!templates.has(template.id)) templates.set(template.id, { template, set });
   return templates;
 }
 

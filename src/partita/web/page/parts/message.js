@@ -13,7 +13,7 @@ import { annotatedText, paintMarks } from "./marked_text.js";
  * @typedef {object} MessagePane
  * @property {Message} message
  * @property {HTMLElement} text
- * @property {number[]} ranks rank of the configuration shown, for each set
+ * @property {number[]} ranks rank of the configuration shown, for each set; -1 for an answer not listed
  * @property {number} active index of the set that the arrow keys step through
  * @property {import("./configurations.js").ConfigurationList[]} steppers
  * @property {HTMLElement} entities the cards, which follow the configurations shown
@@ -37,7 +37,7 @@ export function messagePane(message, { links = () => [], onChoose = () => {} } =
   };
   /** @type {MessagePane} */
   const pane = { message, text, ranks: [], active: 0, steppers: [], entities, onChoose, close: stop };
-  pane.ranks = message.sets.map(() => 0);
+  pane.ranks = message.sets.map((set) => set.answerRank);
   pane.steppers = message.sets.map((set, n) =>
     configurationList(set, (rank) => choose(pane, n, rank), links(set)),
   );
@@ -62,7 +62,7 @@ function drawEntities(pane) {
   replaceContent(
     pane.entities,
     el("h2", {}, plural(every.length, "entity", "entities")),
-    pane.ranks.some((rank) => rank > 0)
+    pane.ranks.some((rank, n) => rank !== pane.message.sets[n].answerRank)
       ? el("p", { class: "quiet" }, "If the configuration shown is right; values without their probabilities.")
       : null,
     cards(shown),
@@ -72,15 +72,15 @@ function drawEntities(pane) {
   );
 }
 
-/** The entities of the most probable configurations, or of the cells shown. */
+/** The entities, or those of the alternatives shown. */
 function entitiesOf(/** @type {MessagePane} */ { message, ranks }) {
-  const changed = message.sets.filter((_, n) => ranks[n] > 0);
+  const changed = message.sets.filter((set, n) => ranks[n] !== set.answerRank);
   if (!changed.length) return message.entities;
   const members = new Set(changed.flatMap((set) => set.templates.map((template) => template.id)));
   const kept = message.entities.filter((entity) => !entity.templates.some((id) => members.has(id)));
   const made = message.sets.flatMap((set, n) => {
     const byId = new Map(set.templates.map((template) => [template.id, template]));
-    const cells = ranks[n] > 0 ? set.configurations[ranks[n]].cells : [];
+    const cells = changed.includes(set) ? set.configurations[ranks[n]].cells : [];
     return cells.map((cell) => cellEntity(cell.flatMap((id) => byId.get(id) ?? [])));
   });
   return [...made, ...kept];
@@ -128,29 +128,23 @@ function onArrowKey(pane, event) {
   const target = /** @type {Element} */ (event.target);
   if (!step || !set || target.closest("input, textarea, select, .matrix-box")) return;
   event.preventDefault();
-  const rank = Math.max(0, Math.min(set.configurations.length - 1, pane.ranks[pane.active] + step));
+  const first = Math.min(0, set.answerRank);
+  const rank = Math.max(first, Math.min(set.configurations.length - 1, pane.ranks[pane.active] + step));
   choose(pane, pane.active, rank);
-  announce(`Configuration ${rank + 1} of ${set.configurations.length}`);
+  announce(rank < 0 ? "Entities" : `Configuration ${rank + 1} of ${set.configurations.length}`);
 }
 
-/**
- * Colour the text and all rows by the configurations shown.
- * @param {MessagePane} pane
- */
+/** Colour the text and all rows by the configurations shown. @param {MessagePane} pane */
 function drawPane(pane) {
   const { message, text, ranks, steppers } = pane;
   const { sets } = message;
   drawEntities(pane);
-  const shown = sets.map((set, n) => set.configurations[ranks[n]].cells);
-  paintMarks(text, cellColours(sets, shown), movedIn(sets, ranks));
+  const shown = entitiesOf(pane).map((entity) => entity.templates);
+  const moved = sets.flatMap(({ configurations, answer }, n) =>
+    movedTemplates(answer, configurations[ranks[n]]?.cells ?? answer),
+  );
+  paintMarks(text, cellColours(sets, [shown]), moved);
   steppers.forEach((list, n) => {
     list.show(ranks[n], (rank) => cellColours(sets, [sets[n].configurations[rank].cells]));
   });
-}
-
-/** @param {any[]} sets @param {number[]} ranks */
-function movedIn(sets, ranks) {
-  return sets.flatMap(({ configurations }, n) =>
-    movedTemplates(configurations[0].cells, configurations[ranks[n]].cells),
-  );
 }

@@ -25,7 +25,7 @@ export async function show(root, route) {
   }
   const { message, set, tools } = picked;
   const { text, close } = annotatedText(message);
-  paintMarks(text, cellColours(message.sets, message.sets.map(bestCells)));
+  paintMarks(text, cellColours(message.sets, [message.entities.map((one) => one.templates)]));
   const view = {
     run: route.run,
     message,
@@ -40,9 +40,6 @@ export async function show(root, route) {
   replaceContent(root, tools, leftColumn(view), view.answer);
   return { close };
 }
-
-/** @param {ResultSet} set */
-const bestCells = (set) => set.configurations[0].cells;
 
 /** @param {ResultSet} set @returns {string[]} */
 const templateIds = (set) => set.templates.map((template) => template.id);
