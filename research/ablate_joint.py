@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
 from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
+from partita.configurations.joint.solve import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.corefud import read_corefud
 from partita.corpora.matching import match_mentions
@@ -52,7 +53,6 @@ from partita.training.joint import (
     CHOOSABLE,
     Lessons,
     Settings,
-    joint_posterior,
     key_decisions,
     lessons_of,
     lexicon_of,

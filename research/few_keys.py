@@ -25,16 +25,16 @@ from partita.core import FloatArray
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
 from partita.evaluation.calibration import bootstrap
-from partita.evaluation.learning_curves import (
+from partita.evaluation.rows import table
+from partita.evaluation.splits import Cut, cut
+from partita.templates.schema import Schema
+from partita.training.few_keys import (
     PRECISION,
     Lesson,
     adapt_parameters,
     lesson,
     sizes_of,
 )
-from partita.evaluation.rows import table
-from partita.evaluation.splits import Cut, cut
-from partita.templates.schema import Schema
 from partita.training.maxent import contexts
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters

@@ -19,7 +19,6 @@ from partita.core import FloatArray
 from partita.corpora.documents import read_documents
 from partita.domains import schema_of
 from partita.errors import InputError
-from partita.evaluation.learning_curves import PRECISION, Lesson, lesson, sizes_of
 from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, cut
@@ -28,6 +27,7 @@ from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.pairs.readings import Column
+from partita.training.few_keys import PRECISION, Lesson, lesson, sizes_of
 from partita.training.label_choice import (
     KeyInformation,
     OpenPairs,

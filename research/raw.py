@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint.model import shipped_joint_model
+from partita.configurations.joint.solve import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
 from partita.corpora.documents import read_documents
 from partita.corpora.matching import match_mentions
@@ -30,7 +31,6 @@ from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.scores import Scores, Tally, scores
 from partita.text.analysis import shipped_analyser
-from partita.training.joint import joint_posterior
 from research.analysis_figures import recased
 from research.text_models import TextModels, keyed_labels, text_templates, train_text_models
 

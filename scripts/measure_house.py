@@ -93,7 +93,7 @@ class House:
             "lines": line_count(self.paths),
             "modules": len(self.paths),
             "lines outside": sum(
-                line_count((self.root / folder).rglob("*.py"))
+                line_count(path for path in (self.root / folder).rglob("*.py") if not is_test(path))
                 for folder in ("packages", "research")
             ),
             "page and YAML lines": sum(
@@ -225,6 +225,10 @@ def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 def line_count(paths: Any) -> int:
     return sum(path.read_text(encoding="utf-8").count("\n") for path in paths)
+
+
+def is_test(path: Path) -> bool:
+    return "tests" in path.parts
 
 
 def loaded_modules(root: Path, python: str) -> dict[str, int]:

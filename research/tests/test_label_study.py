@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from partita.configurations.merging.model import merger
 from partita.core import Configuration, Document, Template
 from partita.errors import InputError
-from partita.evaluation.learning_curves import (
+from partita.evaluation.splits import Cut, cut
+from partita.pairs.models import MaximumEntropy
+from partita.training.few_keys import (
     PRECISION,
     answer,
     lesson,
     pair_probabilities,
     sizes_of,
 )
-from partita.evaluation.splits import Cut, cut
-from partita.pairs.models import MaximumEntropy
 from partita.training.maxent import Codes, contexts
 from research.label_study import (
     BY,

@@ -11,6 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from oracles.joint_mentions import random_model, random_templates
+from partita.configurations.joint.solve import solve_joint
 from partita.core import Configuration, CoreferenceSet, restricted_growth
 from partita.entities.answer import (
     LINKED,
@@ -19,7 +20,6 @@ from partita.entities.answer import (
     entity_shares,
     without_improbable,
 )
-from partita.training.joint import solve_joint
 
 
 @given(st.integers(2, 9), st.integers(0, 10**6), st.sampled_from([0.25, 0.5]))

@@ -20,7 +20,9 @@ from partita.configurations.method_choice import engine_for
 from partita.core import Budget, Configuration, restricted_growth
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
-from partita.evaluation.learning_curves import (
+from partita.evaluation.splits import Cut, cut
+from partita.text.raw_messages import RawMessage
+from partita.training.few_keys import (
     PRIOR,
     Lesson,
     adapt_parameters,
@@ -28,8 +30,6 @@ from partita.evaluation.learning_curves import (
     lesson,
     teach,
 )
-from partita.evaluation.splits import Cut, cut
-from partita.text.raw_messages import RawMessage
 from partita.training.key_likelihood import KeyedSet, KeyLikelihood, KeyPrior, fit_weights
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import shipped_pair_parameters
@@ -156,14 +156,12 @@ def bits(lessons: list[Lesson], parameters: PairParameters, model: str) -> float
 def test_a_step_that_would_lower_the_likelihood_is_refused(
     depots: list[Cut], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from partita.evaluation import learning_curves
+    from partita.training import few_keys
 
     lessons = [lesson(depots[0], START)]
     every = adapt_parameters(START, lessons * 5).every_pair
     worse = replace(every, weights=2 * START.every_pair.weights - every.weights)
-    monkeypatch.setattr(
-        learning_curves, "adapt_parameters", lambda *_: replace(START, every_pair=worse)
-    )
+    monkeypatch.setattr(few_keys, "adapt_parameters", lambda *_: replace(START, every_pair=worse))
     taught = teach(START, lessons)
     assert taught.share == 0.0
     assert taught.parameters is START

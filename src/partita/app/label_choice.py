@@ -12,7 +12,11 @@ from partita.core import CoreferenceSet, FloatArray, Pair
 from partita.core.keys import Key
 from partita.corpora.documents import keyed_document
 from partita.evaluation import calibration
-from partita.evaluation.learning_curves import (
+from partita.evaluation.splits import Cut, cut
+from partita.pairs.columns import template_columns
+from partita.pairs.models import MaximumEntropy
+from partita.templates.schema import Schema
+from partita.training.few_keys import (
     PRECISION,
     KeyAnswer,
     Lesson,
@@ -21,11 +25,7 @@ from partita.evaluation.learning_curves import (
     lesson,
     teach,
 )
-from partita.evaluation.learning_curves import learning_curve as points_of
-from partita.evaluation.splits import Cut, cut
-from partita.pairs.columns import template_columns
-from partita.pairs.models import MaximumEntropy
-from partita.templates.schema import Schema
+from partita.training.few_keys import learning_curve as points_of
 from partita.training.label_choice import OpenPairs, choose, key_information
 from partita.training.pair_parameters import PairParameters
 

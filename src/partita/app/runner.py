@@ -160,7 +160,7 @@ class Runner:
         """
         settings = self.settings
         if settings.model == JOINT:
-            from partita.training.joint import solve_joint
+            from partita.configurations.joint.solve import solve_joint
 
             yield from solve_joint(
                 sets,

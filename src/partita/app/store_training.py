@@ -17,12 +17,12 @@ from partita.core import Configuration, CoreferenceSet, pair
 from partita.core.keys import Key
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
-from partita.evaluation.learning_curves import Taught
 from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.text.raw_messages import RawMessage
+from partita.training.few_keys import Taught
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import pair_parameters_text, parse_pair_parameters
 

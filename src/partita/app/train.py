@@ -15,21 +15,21 @@ from partita.core.tabular import Columns, Tabular
 from partita.corpora.documents import read_documents
 from partita.domains import find_domain, schema_of
 from partita.errors import InputError
-from partita.evaluation.learning_curves import Lesson, Taught, lesson, teach
-from partita.evaluation.recalibration import recalibrate
 from partita.evaluation.splits import Cut, cut
-from partita.evaluation.training import Plan, Selections, train_pairs
 from partita.options import TrainOptions, described
 from partita.pairs.characteristics import PAPER
 from partita.pairs.extended import EXTENDED
+from partita.training.few_keys import Lesson, Taught, lesson, teach
 from partita.training.joint import train_joint
 from partita.training.pair_parameters import TRAININGS, PairParameters
+from partita.training.pair_training import Plan, Selections, train_pairs
 from partita.training.parameter_files import (
     pair_parameters_text,
     read_pair_parameters,
     shipped_pair_parameters,
     write_pair_parameters,
 )
+from partita.training.recalibration import recalibrate
 from partita.views import evaluation as selections_view
 
 Progress = Callable[[str], None]

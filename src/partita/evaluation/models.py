@@ -16,6 +16,7 @@ from partita.configurations.forest.posterior import forest
 from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.joint.model import JointModel
 from partita.configurations.joint.posterior import DRAWS
+from partita.configurations.joint.solve import joint_posterior
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters
@@ -24,7 +25,7 @@ from partita.core import Budget, Configuration, Document, FloatArray, IntArray, 
 from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.models import PairModel, pair_matrix
-from partita.training.joint import joint_posterior, train_joint
+from partita.training.joint import train_joint
 from partita.training.pair_models import (
     KeyedTemplates,
     PairChoice,

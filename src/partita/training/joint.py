@@ -1,11 +1,11 @@
-"""Train the joint model, and apply it to coreference sets."""
+"""Train the joint model."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint.codes import CELL, NEW, SCALE, TYPES
-from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import (
     FAR,
@@ -22,20 +21,14 @@ from partita.configurations.joint.model import (
     JointModel,
     layout,
 )
-from partita.configurations.joint.posterior import JointPosterior, draw_count
-from partita.configurations.report import best_or_above, listing, remainder
 from partita.core import (
-    CoreferenceSet,
-    Distribution,
     Document,
-    Figures,
     FloatArray,
     IntArray,
     Template,
-    compatible_pairs,
     restricted_growth,
 )
-from partita.errors import InputError, PartitaError
+from partita.errors import InputError
 
 if TYPE_CHECKING:
     from partita.training.joint_kernels import Decisions
@@ -300,24 +293,6 @@ def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
     return {"documents": len(documents), "mentions": mentions, "training_bits": round(bits, DIGITS)}
 
 
-def joint_posterior(
-    templates: Sequence[Template],
-    model: JointModel,
-    *,
-    seed: int = 0,
-    draws: int | None = None,
-    precision: float = 1.0,
-) -> JointPosterior:
-    """Return the model's distribution over the configurations of templates.
-
-    Pair probabilities of large sets come from `draws` draws, and more until their standard errors
-    are at most `precision`.
-    """
-    draws = draw_count(len(templates)) if draws is None else draws
-    columns = joint_columns(templates, model.lexemes)
-    return JointPosterior(columns.order, columns.mentions, model.network, seed, draws, precision)
-
-
 def lexicon_of(documents: Iterable[Document], min_documents: int) -> tuple[str, ...]:
     """Return the words of at least so many documents, the most frequent first."""
     counts = Counter(
@@ -379,55 +354,3 @@ def _with_types(
         context |= {} if shares is None else {"SORT_PROBABILITIES": shares}
         templates.append(replace(template, type=entity_type, context=context))
     return replace(document, templates=tuple(templates))
-
-
-def solve_joint(
-    sets: Sequence[CoreferenceSet],
-    model: JointModel,
-    *,
-    top: int | None = None,
-    threshold: float | None = None,
-    seed: int = 0,
-    draws: int | None = None,
-) -> Iterator[Distribution | PartitaError]:
-    """Yield the distribution of each set, or its error; pairs from so many draws.
-
-    The pair probabilities are the joint model's before incompatible templates are excluded.
-    """
-    for group in sets:
-        try:
-            yield _distribution(group, model, top, threshold, seed, draws)
-        except PartitaError as error:
-            yield error
-
-
-def _distribution(
-    group: CoreferenceSet,
-    model: JointModel,
-    top: int | None,
-    threshold: float | None,
-    seed: int,
-    draws: int | None,
-) -> Distribution:
-    joint = joint_posterior(group.templates, model, seed=seed, draws=draws)
-    compatible = compatible_pairs(group)
-    posterior = constrained(joint, compatible, seed) if group.incompatible else joint
-    best = best_or_above(posterior, top, threshold)
-    listed = listing(posterior, group.ids, best)
-    bits, count = posterior.log2_count(), posterior.count()
-    return Distribution(
-        set=group,
-        model="joint",
-        method=posterior.method,
-        reason=posterior.reason,
-        probabilities=np.where(compatible, joint.pairs().value, 0.0),
-        marginals=posterior.pairs(),
-        configurations=listed,
-        remainder=remainder(listed, count, bits.value),
-        figures=Figures(posterior.entropy(), posterior.log_normaliser, bits),
-        conflict=None,
-        count=count,
-        seed=seed,
-        posterior=posterior,
-        gap=best.gap,
-    )

@@ -14,8 +14,8 @@ from oracles.partitions import partitions
 from partita.configurations.joint import constrained as module
 from partita.configurations.joint.constrained import ConstrainedPosterior, constrained
 from partita.configurations.joint.posterior import JointPosterior
+from partita.configurations.joint.solve import joint_posterior
 from partita.errors import TooLarge, Unavailable
-from partita.training.joint import joint_posterior
 
 
 def instance(n: int, seed: int, holes: float = 0.3) -> tuple[JointPosterior, np.ndarray]:

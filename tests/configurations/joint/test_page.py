@@ -12,8 +12,8 @@ from partita.configurations.count import bell
 from partita.configurations.exact.listed import LARGEST
 from partita.configurations.joint import codes, constrained, network_kernels, posterior
 from partita.configurations.joint.model import shipped_joint_model
+from partita.configurations.joint.solve import joint_posterior
 from partita.core import Template
-from partita.training.joint import joint_posterior
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-it-works.md"
 TEXT = "Acme bought Borealis . It paid the company in cash , and Acme was pleased"

@@ -18,9 +18,9 @@ from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
 from partita.configurations.joint.network_kernels import DENIAL
 from partita.configurations.joint.posterior import JointPosterior, spread_uniforms
+from partita.configurations.joint.solve import joint_posterior
 from partita.core import Template
 from partita.errors import InputError, Unavailable
-from partita.training.joint import joint_posterior
 
 
 def posterior(n: int, seed: int, draws: int = 400) -> JointPosterior:

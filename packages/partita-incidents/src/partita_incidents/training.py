@@ -11,10 +11,10 @@ from pathlib import Path
 from partita.core import Message
 from partita.errors import InputError, PartitaError
 from partita.evaluation.splits import Cut, cut
-from partita.evaluation.training import Plan, train_pairs
 from partita.text.gazetteer import read_gazetteer
 from partita.text.messages import read_messages
 from partita.training.pair_parameters import PairParameters
+from partita.training.pair_training import Plan, train_pairs
 from partita_incidents.cases import message_context
 from partita_incidents.characteristics import EVENTS
 from partita_incidents.domain import domain

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model, random_templates
+from partita.configurations.joint.solve import joint_posterior, solve_joint
 from partita.core import CoreferenceSet, Distribution
-from partita.training.joint import joint_posterior, solve_joint
 
 
 def sets(seed: int, *sizes: int) -> list[CoreferenceSet]:

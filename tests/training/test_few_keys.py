@@ -11,16 +11,16 @@ from partita.configurations import PAIR_MODELS as MODELS
 from partita.core import Budget, Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
-from partita.evaluation.learning_curves import (
+from partita.evaluation.measure import MeasureSettings, measure
+from partita.evaluation.models import Counts, Fitted, FittedGreedy, FittedPairModel, Uniform
+from partita.evaluation.splits import cut
+from partita.training.few_keys import (
     Lesson,
     adapt_parameters,
     answer,
     learning_curve,
     lesson,
 )
-from partita.evaluation.measure import MeasureSettings, measure
-from partita.evaluation.models import Counts, Fitted, FittedGreedy, FittedPairModel, Uniform
-from partita.evaluation.splits import cut
 from partita.training.pair_parameters import PairParameters, training_of
 from partita.training.parameter_files import shipped_pair_parameters
 

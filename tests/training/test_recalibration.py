@@ -17,10 +17,10 @@ from oracles.partitions import distribution
 from partita.cli import app
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import find_domain, schema_of
-from partita.evaluation.learning_curves import Lesson, answer, lesson
-from partita.evaluation.recalibration import MODELS, at_temperatures, recalibrate
 from partita.evaluation.splits import cut
+from partita.training.few_keys import Lesson, answer, lesson
 from partita.training.parameter_files import read_pair_parameters
+from partita.training.recalibration import MODELS, at_temperatures, recalibrate
 from research.label_study import small_sets
 
 START = find_domain("depots").pair_parameters

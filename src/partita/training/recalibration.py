@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from partita.core import BoolArray, FloatArray
-from partita.evaluation.learning_curves import (
+from partita.training.few_keys import (
     DIGITS,
     Lesson,
     TrainingData,
