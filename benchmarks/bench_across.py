@@ -31,14 +31,15 @@ from oracles.simulated_sources import (
 from partita.app.batch import Forms
 from partita.app.fuse import fuse_entities
 from partita.app.run_batch import run_messages
-from partita.app.runner import Runner
+from partita.app.runner import Runner, Settings
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.rows import table
-from partita.fusion.account_results import result_accounts
+from partita.fusion.account_results import read_results, result_accounts
 from partita.fusion.accounts import Account, Accounts, merge_accounts
 from partita.fusion.across import FusedAccounts, Task, add_accounts, fuse_accounts
-from partita.fusion.record_values import record_value
+from partita.linkage.value_levels import record_value
+from partita.options import FuseOptions
 from partita.text.raw_messages import RawMessage
 
 TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
@@ -63,11 +64,13 @@ def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts
         path = Path(folder) / f"{name}.jsonl"
         lines = (
             line
-            for one in run_messages(given, Runner(), Forms(json=True), workers=1)
+            for one in run_messages(
+                given, Runner(Settings(domain="depots")), Forms(json=True), workers=1
+            )
             for line in one.lines
         )
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return result_accounts(path, find_domain("depots").schema)
+        return result_accounts(read_results(path), find_domain("depots").schema)
 
 
 def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:
@@ -150,14 +153,16 @@ def written(count: int, rng: np.random.Generator) -> list[tuple[str, str]]:
 REPEATS = 0.3  # of the rows of two sources, in the second table
 
 
-def table_figures(seed: int, entities: int = 300, repeats: float = 0.0) -> dict[str, float]:
+def table_figures(
+    seed: int, entities: int = 300, repeats: float = 0.0, engine: str = "own"
+) -> dict[str, float]:
     """Fuse five noisy tables of companies without a domain; return F, stated and right things."""
     rows = noisy_tables(seed, entities, repeats=repeats)
     with TemporaryDirectory() as folder:
         paths = [Path(folder, f"{source}.csv") for source in QUALITY]
         for path in paths:
             path.write_text(as_csv(rows, path.stem), encoding="utf-8")
-        fused = fuse_entities(paths).fused
+        fused = fuse_entities(paths, FuseOptions(engine=engine)).fused
     lines = {source: iter(range(2, len(rows) + 2)) for source in QUALITY}
     meant = {f"{r.source}/{r.source}.csv:{next(lines[r.source])}/R": r.entity for r in rows}
     sizes = Counter(meant.values())

@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.app.fuse import FuseOptions, fuse_files
+from partita.app.fuse import fuse_claims
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fusion import SlotMeasure
 from partita.evaluation.rows import table
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
+from partita.options import FuseOptions
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "fusion.svg"
@@ -33,14 +34,14 @@ Row = tuple[str, str, float | None, float | None, float | None]
 
 
 def measured(paths: list[Path], **wanted: object) -> SlotMeasure:
-    [found] = fuse_files(paths, FuseOptions(**wanted)).measured  # type: ignore[arg-type]
+    [found] = fuse_claims(paths, FuseOptions(**wanted)).measured  # type: ignore[arg-type]
     return found
 
 
 def crowd_product(folder: Path) -> Iterator[Row]:
     answers, truth = folder / "answer.csv", folder / "truth.csv"
     plain = measured([answers], truth=truth)
-    paired = measured([answers], truth=truth, separator="_")
+    paired = measured([answers], truth=truth, one_to_one="_")
     yield "crowd-product", "vote", plain.vote, plain.vote_f_same, None
     yield "crowd-product", "best source, of all questions", plain.best, None, None
     yield "crowd-product", DAWID_SKENE, *crowd_kit(answers, truth)
@@ -51,7 +52,7 @@ def crowd_product(folder: Path) -> Iterator[Row]:
 def birthplaces(folder: Path) -> Iterator[Row]:
     asked = {"truth": folder / "groundtruths.csv", "hierarchy": folder / "hierarchy.csv"}
     found = measured([folder / "claims.csv"], **asked)
-    flat = measured([folder / "claims.csv"], truth=asked["truth"], kinds=("open",))
+    flat = measured([folder / "claims.csv"], truth=asked["truth"], kinds={"": "open"})
     yield "birthplaces", "vote", found.vote, None, None
     yield "birthplaces", f"best source, {found.best_source}", found.best, None, None
     yield "birthplaces", "fused without the hierarchy", flat.accuracy, None, flat.error

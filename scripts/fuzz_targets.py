@@ -325,7 +325,7 @@ def _pair_targets() -> list[Target]:
 
 
 def _fusion_targets() -> list[Target]:
-    from partita.app.fuse import FuseOptions, fuse_masses
+    from partita.app.fuse import fuse_masses
     from partita.fusion.account_files import Slots, judgement_accounts, record_accounts
     from partita.fusion.claim_files import read_claims
     from partita.fusion.mass_functions import read_masses
@@ -335,6 +335,7 @@ def _fusion_targets() -> list[Target]:
         read_reliabilities,
         read_truths,
     )
+    from partita.options import FuseOptions
     from partita.rules.domain_files import read_domain
 
     slots = Slots(read_domain("depots").schema, ("FACILITY", "UNIT", "EQUIPMENT"))
@@ -352,7 +353,7 @@ def _fusion_targets() -> list[Target]:
                "input.csv"),
         Target("masses", "jsonl", (lines(MASSES),), read_masses, "input.jsonl"),
         Target("combined masses", "jsonl", (lines(MASSES[:2]),),
-               lambda path: fuse_masses([path], FuseOptions(), {str(path): "beliefs"}),
+               lambda path: fuse_masses([path], FuseOptions(kinds={"": "beliefs"})),
                "input.jsonl"),
         Target("truths", "csv", ("object,slot,value\ndepot,city,Lima\nbridge,city,Bonn\n",),
                lambda path: read_truths(path, ["city"]), "input.csv"),

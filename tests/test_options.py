@@ -62,7 +62,11 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
     ),
     "link": (
         spark.link,
-        {"note": "notes are in the result", "errors": "a job ends with the first error"},
+        {
+            "note": "notes are in the result",
+            "errors": "a job ends with the first error",
+            "engine": "Splink on Spark",
+        },
     ),
 }
 HTTP: dict[type[requests.RequestModel], tuple[type[Options], dict[str, str]]] = {

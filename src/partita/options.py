@@ -349,6 +349,14 @@ class ClusterOptions(ClusteringOptions):
     )
 
 
+ENGINE = Option(
+    "Engine that compares records of tables: splink (on DuckDB) or own, which needs no extra",
+    "NAME",
+    check=one_of(("splink", "own")),
+    shown="splink where it is installed, else own",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinkOptions(ClusteringOptions):
     """Options of link."""
@@ -357,6 +365,7 @@ class LinkOptions(ClusteringOptions):
         "Column of unique ids", metavar="COL", shown="id, unique_id, rec_id, …"
     )
     ignore: tuple[str, ...] = option("Column that is not compared; repeatable", (), metavar="COL")
+    engine: str | None = option(ENGINE)
     settings: Any = option("Splink settings or a trained model (JSON)", type=Path)
     one_to_one: bool = option("No file has duplicates of its own records", False)
     # most pairs of all that are compared score less
@@ -414,6 +423,8 @@ class FuseOptions(Options):
     parameters: Any = option(
         "Parameters of the pair model that compares records", type=Path, shown="the domain's own"
     )
+    engine: str | None = option(ENGINE)
+    top: int | None = in_python("Configurations to list for each set of linked records")
 
 
 @dataclass(frozen=True, kw_only=True)

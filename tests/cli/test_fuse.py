@@ -10,9 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 import partita
-from partita.app.fuse import FuseOptions, fuse_files
-from partita.app.fuse_contents import Content, fuse_contents
+from partita.app.belief import fuse_contents
+from partita.app.fuse import fuse_claims
 from partita.cli import app
+from partita.fusion.sources import Content
+from partita.options import FuseOptions
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
 CITIES = """object,source,value
@@ -80,7 +82,7 @@ def test_truths_give_accuracy_and_calibration(cities, tmp_path):
 def test_several_files_are_several_sources(tmp_path):
     for name, city in (("ann", "Rome"), ("bob", "Rome"), ("cy", "Oslo")):
         (tmp_path / f"{name}.csv").write_text(f"object,city,year\nx,{city},1996\n")
-    found = fuse_files(sorted(tmp_path.glob("*.csv")))
+    found = fuse_claims(sorted(tmp_path.glob("*.csv")))
     best = {slot.name: slot.best()["x"][0] for slot in found.fused.slots}
     assert best == {"city": "Rome", "year": "1996"}
     assert {one.source for one in found.fused.slots[0].trust} == {"ann", "bob", "cy"}
@@ -89,7 +91,7 @@ def test_several_files_are_several_sources(tmp_path):
 def test_a_hierarchy_among_the_sources_is_known_by_its_columns(cities, tmp_path):
     places = tmp_path / "places.csv"
     places.write_text("name,parent\nRome,Italy\nOslo,Norway\nBonn,Germany\n")
-    found = fuse_files([cities, places])
+    found = fuse_claims([cities, places])
     assert found.fused.slots[0].parsed.order.inner == 3
     assert list(found.fused.claims.files) == [str(cities)]
     result = run(places)
@@ -307,8 +309,8 @@ needs_claims = pytest.mark.skipif(not CLAIMS.is_dir(), reason=f"{CLAIMS} is not 
 def test_crowd_product_unsupervised():
     folder = CLAIMS / "crowd-product"
     paths = [folder / "answer.csv"]
-    [plain] = fuse_files(paths, FuseOptions(truth=folder / "truth.csv")).measured
-    [paired] = fuse_files(paths, FuseOptions(truth=folder / "truth.csv", separator="_")).measured
+    [plain] = fuse_claims(paths, FuseOptions(truth=folder / "truth.csv")).measured
+    [paired] = fuse_claims(paths, FuseOptions(truth=folder / "truth.csv", one_to_one="_")).measured
     assert plain.vote == pytest.approx(0.8966, abs=1e-4)
     assert plain.vote_f_same == pytest.approx(0.5905, abs=1e-4)
     assert plain.accuracy >= 0.93974  # Dawid and Skene as in crowd-kit
@@ -325,7 +327,7 @@ def test_crowd_product_unsupervised():
 def test_birthplaces_unsupervised():
     folder = CLAIMS / "birthplaces"
     asked = FuseOptions(truth=folder / "groundtruths.csv", hierarchy=folder / "hierarchy.csv")
-    [found] = fuse_files([folder / "claims.csv"], asked).measured
+    [found] = fuse_claims([folder / "claims.csv"], asked).measured
     assert found.truths == 6005
     assert found.accuracy > max(0.763, found.vote, found.best)
     assert found.error <= 0.05
@@ -338,8 +340,8 @@ def test_book_unsupervised():
     asked = FuseOptions(
         truth=folder / "book_golden.txt",
         columns=("source", "object", "-", "authors"),
-        kinds=("people",),
+        kinds={"": "people"},
     )
-    [found] = fuse_files([folder / "book.txt"], asked).measured
+    [found] = fuse_claims([folder / "book.txt"], asked).measured
     assert found.truths == 100
     assert found.accuracy > found.vote + 0.05

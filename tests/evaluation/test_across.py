@@ -9,7 +9,7 @@ from oracles.simulated_sources import facts_of, meant_by, measure_across, table_
 from partita.cli import app
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
-from partita.fusion.account_results import result_accounts
+from partita.fusion.account_results import read_results, result_accounts
 from partita.fusion.accounts import Accounts, merge_accounts
 from partita.fusion.across import Task, fuse_accounts
 from partita.rules.domain_files import read_domain
@@ -27,7 +27,7 @@ def test_things_across_sources_are_right_more_often_than_any_source(tmp_path):
         app, ["run", "--domain", "depots", *files, "--out", str(tmp_path / "reports.jsonl")]
     )
     assert made.exit_code == 0, made.output
-    reports = result_accounts(tmp_path / "reports.jsonl", schema)
+    reports = result_accounts(read_results(tmp_path / "reports.jsonl"), schema)
     meant = dict(meant_by(reports.accounts, documents, facts))
     rng, records = np.random.default_rng(0), []
     for source, reliable in TABLES.items():

@@ -8,9 +8,9 @@ import pytest
 
 from partita.errors import InputError
 from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
-from partita.fusion.account_results import result_accounts, result_domain
+from partita.fusion.account_results import read_results, result_accounts
 from partita.fusion.accounts import merge_accounts
-from partita.fusion.side_files import source_kind
+from partita.fusion.sources import read_source
 from partita.rules.domain_files import read_domain
 from partita.templates.schema import Schema
 
@@ -63,8 +63,8 @@ def results(tmp_path, lines=RESULTS):
 
 def test_results_are_accounts_with_their_distribution_and_where_they_stand(tmp_path):
     path = results(tmp_path)
-    assert (source_kind(path), result_domain(path)) == ("reports", "depots")
-    found = result_accounts(path, ABOUT.schema)
+    assert (read_source(path).kind, read_results(path).domain) == ("reports", "depots")
+    found = result_accounts(read_results(path), ABOUT.schema)
     assert [one.id for one in found.accounts] == ["watch/m/T1", "watch/m/T3", "watch/m/T4"]
     first = found.accounts[0]
     assert dict(first.template.slots) == {
@@ -82,7 +82,7 @@ def test_results_are_accounts_with_their_distribution_and_where_they_stand(tmp_p
 def test_results_without_entities_are_refused(tmp_path):
     bare = {key: value for key, value in RESULTS[0].items() if key != "entities"}
     with pytest.raises(InputError, match=r"watch\.jsonl, line 1: set 'm\.1' has no entities"):
-        result_accounts(results(tmp_path, [bare]), ABOUT.schema)
+        result_accounts(read_results(results(tmp_path, [bare])), ABOUT.schema)
 
 
 def test_records_are_accounts_of_their_file_or_of_a_column(tmp_path):
@@ -127,7 +127,7 @@ def test_claims_are_accounts_of_objects_and_a_contradiction_makes_two(tmp_path):
         "x,ann,location,Weldon,\nx,bob,location,Dunn,\n"
     )
     path = written(tmp_path, "claims.csv", text)
-    assert source_kind(path) == "claims"
+    assert read_source(path).kind == "claims"
     found = claim_accounts(path, ABOUT).accounts
     assert [(one.source, one.object, len(one.values)) for one in found] == [
         ("ann", "x", 3), ("ann", "x", 1), ("bob", "x", 1),
@@ -138,7 +138,7 @@ def test_claims_are_accounts_of_objects_and_a_contradiction_makes_two(tmp_path):
 def test_judgements_are_probabilities_of_pairs(tmp_path):
     text = "left,right,source,same,confidence\nx,y,ann,yes,\ny,z,ann,no,.5\nx,y,bob,different,1\n"
     path = written(tmp_path, "judged.csv", text)
-    assert source_kind(path) == "judgements"
+    assert read_source(path).kind == "judgements"
     ann, bob = judgement_accounts(path).judgements
     assert (ann.source, dict(ann.pairs)) == ("ann", {("x", "y"): 1.0, ("y", "z"): 0.25})
     assert dict(bob.pairs) == {("x", "y"): 0.0}

@@ -13,7 +13,7 @@ from partita.fusion.across import Task, fuse_accounts
 from partita.fusion.across_sets import Reliabilities, SetContext
 from partita.fusion.blocking import (
     MAX_PER_KEY,
-    Index,
+    SchemaKeys,
     candidates,
     cannot_match,
     count_pairs,
@@ -69,7 +69,7 @@ def _account(source, message, slots, entity_type, schema):
 def test_blocking_finds_what_comparing_everything_would_link():
     made, schema = world(200, np.random.default_rng(0))
     by_id = {one.id: one for one in made}
-    found = set(candidates(made, Index(schema), schema))
+    found = set(candidates(made, schema))
     ordered = sorted(made, key=lambda one: one.id)
     every = [(a.id, b.id) for a, b in combinations(ordered, 2) if not cannot_match(a, b, schema)]
     comparer = Comparer(schema, Chances.of_accounts(made, schema))
@@ -83,7 +83,7 @@ def test_blocking_finds_what_comparing_everything_would_link():
     assert len(probable) > 50
     missed = probable - found
     assert len(missed) <= 0.1 * len(probable)  # and nothing of what shares a name or a place:
-    keys = {one.id: Index(schema).keys(one) for one in made}
+    keys = {one.id: SchemaKeys(schema).keys(one) for one in made}
     assert not any(keys[a].own & keys[b].own for a, b in missed)
     assert found <= set(every)
     assert len(found) < 0.5 * len(every)
@@ -94,14 +94,14 @@ def test_blocking_finds_what_comparing_everything_would_link():
 @given(SAID)
 def test_every_pair_stands_once_whatever_was_there_before(said):
     made = accounts(said).accounts
-    found = list(candidates(made, Index(SCHEMA), SCHEMA))
+    found = list(candidates(made, SCHEMA))
     assert len(found) == len(set(found))
     assert all(left < right for left, right in found)
     by_id = {one.id: one for one in made}
     assert not any(cannot_match(by_id[a], by_id[b], SCHEMA) for a, b in found)
     for cut in range(len(made)):
         late = frozenset(one.id for one in made[cut:])
-        fresh = set(candidates(made, Index(SCHEMA), SCHEMA, late))
+        fresh = set(candidates(made, SCHEMA, touched=late))
         assert fresh == {two for two in found if late & set(two)}
 
 
@@ -109,14 +109,9 @@ def test_a_key_that_very_many_hold_is_left_but_the_type_parts_them():
     crowd = [account("ann", n, {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}) for n in
              range(MAX_PER_KEY + 5)]  # fmt: skip
     few = [account(s, 1, {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}) for s in ("bob", "cy")]
-    index = Index(SCHEMA)
-    for one in (*crowd, *few):
-        index.add(one)
-    common = index.crowded_keys()
+    common = SchemaKeys(SCHEMA).crowded([*crowd, *few])
     assert ("LOCATION", "KINSTON") in common
-    assert list(candidates([*crowd, *few], Index(SCHEMA, common), SCHEMA)) == [
-        ("bob/1/R", "cy/1/R")
-    ]
+    assert list(candidates([*crowd, *few], SCHEMA, common)) == [("bob/1/R", "cy/1/R")]
 
 
 def test_what_is_known_a_priori_is_not_compared():
@@ -136,7 +131,7 @@ def test_pairs_grow_with_reports_and_not_with_their_square():
         for n in range(size):
             slots = {"FACILITY": "DEPOT", "LOCATION": f"PLACE {n // 3}"}
             made.append(_account(f"s{n % 3}", n, slots, "DEPOT", schema))
-        return len(list(candidates(made, Index(schema), schema))) / size
+        return len(list(candidates(made, schema))) / size
 
     assert share(60) == share(600) == 1.0
 

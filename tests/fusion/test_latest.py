@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.app.fuse import FuseOptions, fuse_files
+from partita.app.fuse import fuse_claims
 from partita.core import Template
 from partita.errors import InputError
 from partita.fusion.accounts import Account, Accounts, Origin
 from partita.fusion.across import Task, fuse_accounts
 from partita.fusion.claims import Claims, latest_claims
+from partita.options import FuseOptions
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
 from partita.templates.strings import StringsType
@@ -80,7 +81,7 @@ def test_days_decide_before_the_order_of_lines(tmp_path):
         "object,source,slot,value,stated\n"
         "x,ann,status,open,2024-05-01\nx,ann,status,closed,2023-01-01\nx,bob,status,open,\n"
     )
-    fusion = fuse_files([path], FuseOptions(latest=("status",)))
+    fusion = fuse_claims([path], FuseOptions(latest=("status",)))
     [belief] = fusion.fused.slots
     assert [belief.parsed.labels[n] for n in belief.parsed.statements.value.tolist()] == [
         "open",
@@ -99,7 +100,7 @@ def test_wrong_days_and_slots_are_refused(tmp_path, column, latest, problem):
     path = tmp_path / "claims.csv"
     path.write_text(f"object,source,slot,value,stated\nx,ann,status,open,{column}\n")
     with pytest.raises(InputError, match=problem):
-        fuse_files([path], FuseOptions(latest=(latest,)))
+        fuse_claims([path], FuseOptions(latest=(latest,)))
 
 
 def test_messages_in_any_order_give_the_same():

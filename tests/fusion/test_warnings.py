@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from partita.app.fuse import FuseOptions, fuse_files
+from partita.app.fuse import fuse_claims
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.warnings import belief_warnings
+from partita.options import FuseOptions
 from partita.views.fusion import fused_json
 
 
@@ -63,7 +64,7 @@ def test_the_second_solution_is_in_notes_and_json(tmp_path):
     path = tmp_path / "claims.csv"
     lines = [f"{o},{s},{v}" for s, o, _, v in colluding(9, 6)]
     path.write_text("object,source,value\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    fusion = fuse_files([path], FuseOptions(kinds=("open",)))
+    fusion = fuse_claims([path], FuseOptions(kinds={"": "open"}))
     assert any("another solution, which trusts s0, s1, s2, s3 and 2 more" in note
                or "another solution, which trusts s6, s7, s8" in note
                for note in fusion.notes)  # fmt: skip

@@ -9,9 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.app.fuse_contents import Content, Options
 from partita.app.workspace import Workspace
 from partita.fusion.kinds import KINDS
+from partita.fusion.sources import Content
+from partita.options import FuseOptions
 from partita.web.request_models import FuseRequest, parse
 from web.test_bad_input import line_of
 from web.test_routes import plain
@@ -52,7 +53,7 @@ def test_three_sources_that_contradict_each_other(
 ) -> None:
     told = fused(client, sources=sent(THREE), without="press")
     contents = [Content(name, text) for name, text in THREE.items()]
-    assert told == plain(workspace.fuse(contents, options=Options(without="press", top=100)))
+    assert told == plain(workspace.fuse(contents, options=FuseOptions(without="press", top=100)))
     kinston = values(told, "Kinston depot", "city")
     assert kinston["Kinston"] > 0.8 > 0.1 > kinston["Fairview"]
     slots = {one["object"]: one["slots"] for one in told["objects"]}

@@ -1,14 +1,17 @@
-"""Fuse files of several sources."""
+"""Fuse what several sources say: claims, records, results of runs, judgements or beliefs."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from partita.app.solve import parameters_path
 from partita.core import IntArray
 from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
@@ -16,19 +19,20 @@ from partita.evaluation.fusion import SlotMeasure, measure
 from partita.fusion.account_files import (
     Slots,
     claim_accounts,
-    column_texts,
     judgement_accounts,
     record_accounts,
+    table_slots,
     unknown_columns,
 )
-from partita.fusion.account_results import result_accounts, result_domain
-from partita.fusion.accounts import Accounts, merge_accounts, row_id
+from partita.fusion.account_results import RunResults, read_results, result_accounts
+from partita.fusion.accounts import Accounts, merge_accounts
 from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
 from partita.fusion.across import changes_without as entity_changes_without
-from partita.fusion.claim_files import claim_columns, claim_table, read_claims
+from partita.fusion.claim_files import claim_columns, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
 from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
 from partita.fusion.kinds import Reading
+from partita.fusion.linked_tables import Known, LinkedTable, Linker
 from partita.fusion.mass_functions import (
     CombinedMasses,
     MassFile,
@@ -38,38 +42,56 @@ from partita.fusion.mass_functions import (
     mass_changes_without,
     read_masses,
 )
-from partita.fusion.record_values import table_schema
-from partita.fusion.side_files import (
+from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
+from partita.fusion.sources import (
+    BELIEFS,
+    CLAIMS,
+    HIERARCHY,
+    JUDGEMENTS,
+    RECORDS,
+    REPORTS,
     SOURCES,
-    is_nesting,
-    json_kind,
-    read_nesting,
-    read_objects,
-    read_reliabilities,
-    read_truths,
-    source_kind,
+    FuseSource,
+    read_source,
 )
 from partita.fusion.warnings import belief_warnings
+from partita.linkage.record_tables import RecordTable
+from partita.options import FuseOptions
+from partita.tables import Table
 from partita.templates.schema import Schema
 from partita.templates.words import symbol
 
+DOMAIN = "depots"
 
-@dataclass(frozen=True, slots=True)
-class FuseOptions:
-    """Options of a fusion, as the command `partita fuse` takes them."""
 
-    truth: Path | None = None
-    known: Path | None = None
-    reliability: Path | None = None
-    hierarchy: Path | None = None
-    objects: Path | None = None
-    columns: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    tolerance: float = 0.0
-    separator: str | None = None
-    discount: bool = False
-    without: str | None = None
-    latest: tuple[str, ...] = ()
+def _kinds(options: FuseOptions, of_sources: bool) -> dict[str, str]:
+    """Return the kinds of sources, or those of slots, by name ("" for all)."""
+    given = options.kinds or {}
+    named = given.items() if isinstance(given, Mapping) else map(_named_kind, given)
+    return {name: kind for name, kind in named if (kind in SOURCES) == of_sources}
+
+
+def _named_kind(text: str) -> tuple[str, str]:
+    """Parse NAME=KIND, or a kind for all."""
+    name, _, kind = text.rpartition("=")
+    return name, kind
+
+
+def _reliabilities(options: FuseOptions, sources: Iterable[str]) -> dict[str, float]:
+    """Return the reliabilities that are set; one of an unknown source is an error."""
+    found = {} if options.reliability is None else read_reliabilities(options.reliability)
+    _refuse_unknown(found, sources, options)
+    return found
+
+
+def _refuse_unknown(
+    reliabilities: Mapping[str, float], sources: Iterable[str], options: FuseOptions
+) -> None:
+    """Raise an error for a reliability of an unknown source."""
+    if unknown := sorted(reliabilities.keys() - set(sources)):
+        problem = f"reliability of unknown source {unknown[0]}"
+        file = None if isinstance(options.reliability, Mapping) else str(options.reliability)
+        raise InputError(f"{problem} (expected a source of the claims)", file=file)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,43 +101,88 @@ class Fusion:
     fused: Fused
     measured: tuple[SlotMeasure, ...] = ()
     changes: tuple[Change, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
-def fuse_files(paths: Sequence[str | Path], options: FuseOptions | None = None) -> Fusion:
-    """Fuse files of claims about named objects."""
-    chosen, paths = _separate_hierarchy(options or FuseOptions(), paths)
-    claims = join_claims(*(read_claims(path, chosen.columns) for path in paths))
+@dataclass(frozen=True, slots=True, eq=False)
+class EntityFusion:
+    """Fused entities, with their domain, the changes without a source, and notes."""
+
+    fused: FusedAccounts
+    domain: str
+    changes: tuple[ThingChange, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MassFusion:
+    """The combined mass functions, those of the sources, and the reliabilities that are set."""
+
+    combined: tuple[CombinedMasses, ...]
+    masses: tuple[SourceMasses, ...]
+    reliabilities: Mapping[str, float]
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def claims(self) -> dict[str, int]:
+        """The number of mass functions of each source."""
+        return dict(sorted(Counter(one.source for one in self.masses).items()))
+
+
+def fuse_sources(
+    sources: Sequence[Any], options: FuseOptions | None = None
+) -> Fusion | EntityFusion | MassFusion:
+    """Fuse sources: link records first where they name no objects, else fuse claims by object.
+
+    Mass functions are combined, with claims beside them.
+    """
+    chosen = options or FuseOptions()
+    read = read_sources(sources, chosen)
+    if any(one.kind == BELIEFS for one in read):
+        return fuse_masses(read, chosen)
+    if not chosen.columns and needs_linkage(read, chosen.domain):
+        return fuse_entities(read, chosen)
+    return fuse_claims(read, chosen)
+
+
+def read_sources(sources: Sequence[Any], options: FuseOptions | None = None) -> list[FuseSource]:
+    """Read every source once."""
+    chosen = options or FuseOptions()
+    return [read_source(one, _kinds(chosen, True), chosen.columns) for one in sources]
+
+
+def fuse_claims(sources: Sequence[Any], options: FuseOptions | None = None) -> Fusion:
+    """Fuse claims about named objects; a hierarchy may be among them."""
+    chosen = options or FuseOptions()
+    read = read_sources(sources, chosen)
+    chosen, tables = _separate_hierarchy(chosen, read)
+    claims = join_claims(*(read_claims(table) for table in tables))
     if chosen.latest:
         claims = latest_claims(claims, chosen.latest)
     if chosen.objects is not None:
         _refuse_unknown_objects(claims, read_objects(chosen.objects))
     fused = fuse(claims, _settings(chosen, claims))
-    measured: tuple[SlotMeasure, ...] = ()
-    if chosen.truth is not None:
-        measured = measure_slots(fused, chosen.truth)
+    measured = () if chosen.truth is None else measure_slots(fused, chosen.truth)
     changes = changes_without(fused, chosen.without) if chosen.without is not None else ()
     return Fusion(fused, measured, changes, (*claims.notes, *_notes(fused)))
 
 
 def _separate_hierarchy(
-    options: FuseOptions, paths: Sequence[str | Path]
-) -> tuple[FuseOptions, Sequence[str | Path]]:
+    options: FuseOptions, sources: Sequence[FuseSource]
+) -> tuple[FuseOptions, list[Table]]:
     """Move a hierarchy that is among the sources into the options."""
-    hierarchies = (
-        [] if options.hierarchy or options.columns else [p for p in paths if is_nesting(p)]
-    )
+    hierarchies = [one for one in sources if one.kind == HIERARCHY and options.hierarchy is None]
+    tables = [one.table for one in sources if one not in hierarchies]
     if not hierarchies:
-        return options, paths
-    if len(hierarchies) > 1 or len(hierarchies) == len(paths):
-        raise InputError("is a hierarchy; expected claims beside it", file=str(hierarchies[-1]))
-    return replace(options, hierarchy=Path(hierarchies[0])), [
-        p for p in paths if p not in hierarchies
-    ]
+        return options, tables
+    if len(hierarchies) > 1 or not tables:
+        raise InputError("is a hierarchy; expected claims beside it", file=hierarchies[-1].name)
+    return replace(options, hierarchy=hierarchies[0].table), tables
 
 
-def measure_slots(fused: Fused, truth: Path) -> tuple[SlotMeasure, ...]:
-    """Evaluate every slot for which the file has true values."""
+def measure_slots(fused: Fused, truth: Any) -> tuple[SlotMeasure, ...]:
+    """Evaluate every slot for which there are true values."""
     truths = read_truths(truth, [slot.name for slot in fused.slots])
     by_slot: dict[str, dict[str, str]] = {}
     for (name, slot), value in truths.items():
@@ -131,25 +198,13 @@ def _settings(options: FuseOptions, claims: Claims) -> Settings:
     nesting = None if options.hierarchy is None else read_nesting(options.hierarchy)
     used = [claims.slots[n] for n in np.unique(claims.slot).tolist()]
     return Settings(
-        kinds=dict(_slot_kind(text) for text in options.kinds),
+        kinds=_kinds(options, False),
         reading=Reading(options.tolerance, nesting),
-        reliabilities=_reliabilities(options, claims),
+        reliabilities=_reliabilities(options, claims.sources),
         truths={} if options.known is None else read_truths(options.known, used),
-        separator=options.separator,
-        discount=options.discount,
+        separator=options.one_to_one,
+        discount=options.discount_copies,
     )
-
-
-def _slot_kind(text: str) -> tuple[str, str]:
-    """Parse SLOT=KIND, or a kind for all slots."""
-    slot, equals, kind = text.rpartition("=")
-    return (slot, kind) if equals else ("", text)
-
-
-def _reliabilities(options: FuseOptions, claims: Claims) -> dict[str, float]:
-    reliabilities = {} if options.reliability is None else read_reliabilities(options.reliability)
-    _refuse_unknown_sources(reliabilities, claims.sources, options.reliability)
-    return reliabilities
 
 
 def _refuse_unknown_objects(claims: Claims, objects: set[str]) -> None:
@@ -203,56 +258,12 @@ def _hierarchy_note(fused: Fused, name: str) -> str:
     return f"{len(missing):,} values are not in the hierarchy, such as {missing[0]}"
 
 
-DOMAIN = "depots"
-
-
-@dataclass(frozen=True, slots=True)
-class EntityOptions:
-    """Options of a fusion that links records first; `kinds` gives kinds of files by name."""
-
-    domain: str = ""
-    parameters: Path | None = None
-    reliability: Path | None = None
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    tolerance: float = 0.0
-    without: str | None = None
-    top: int | None = None
-    seed: int = 0
-    latest: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EntityFusion:
-    """Fused entities, with their domain, the changes without a source, and notes."""
-
-    fused: FusedAccounts
-    domain: str
-    changes: tuple[ThingChange, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def source_kinds(paths: Sequence[str | Path], forced: Mapping[str, str]) -> dict[str, str]:
-    """Return the kind of every file, as forced by path, by name or for all, or else detected."""
-    kinds = {}
-    for path in map(str, paths):
-        kind = _forced_kind(path, forced)
-        if kind is not None and kind not in SOURCES:
-            raise InputError(f"unknown kind {kind} (expected {', '.join(SOURCES)})", file=path)
-        kinds[path] = kind or source_kind(path)
-    return kinds
-
-
-def _forced_kind(path: str, forced: Mapping[str, str]) -> str | None:
-    """Return the kind that is set for a file by its path, by its name, or for all files."""
-    return forced.get(path) or forced.get(Path(path).name) or forced.get("")
-
-
-def needs_linkage(kinds: Mapping[str, str], domain: str) -> bool:
+def needs_linkage(sources: Sequence[FuseSource], domain: str = "") -> bool:
     """Return whether the sources must be linked first: reports, or records without objects."""
-    if domain or "reports" in kinds.values():
+    if domain or any(one.kind == REPORTS for one in sources):
         return True
-    tables = [path for path, kind in kinds.items() if kind == "records"]
-    return any(map(_lacks_objects, tables)) or _own_ids(tables)
+    tables = [one.table for one in sources if one.kind == RECORDS]
+    return any(isinstance(claim_columns(one.columns), str) for one in tables) or _own_ids(tables)
 
 
 MIN_COMPARED = 20  # values with which two tables are compared by ids
@@ -260,16 +271,15 @@ MAX_COMPARED = 20_000  # rows of a table whose values are kept for that
 MIN_EXCESS = 0.05  # agreement under equal ids beyond that by chance, if the ids mean the same
 
 
-def _own_ids(tables: Sequence[str]) -> bool:
+def _own_ids(tables: Sequence[Table]) -> bool:
     """Return whether several tables have ids of their own.
 
     This holds if no id stands in two tables, or if values under equal ids agree no more often than
     others.
     """
     read: list[dict[str, dict[str, str]]] = []
-    for path in tables:
+    for table in tables:
         by_id: dict[str, dict[str, str]] = {}
-        table = claim_table(path)
         columns = [name.strip().lower() for name in table.columns]
         if "id" not in columns or "source" in columns:
             return False
@@ -299,37 +309,69 @@ def _ids_agree(tables: Sequence[Mapping[str, Mapping[str, str]]]) -> bool:
     return agreeing > by_chance + MIN_EXCESS * compared
 
 
-def fuse_entities(
-    paths: Sequence[str | Path], options: EntityOptions | None = None
+def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) -> EntityFusion:
+    """Link the records and reports of all sources, and fuse each entity."""
+    chosen = options or FuseOptions()
+    read = read_sources(sources, chosen)
+    _refuse_options(chosen, "is for claims; reports and records follow their domain")
+    if hierarchies := [one for one in read if one.kind == HIERARCHY]:
+        problem = "is a hierarchy, which is for claims; reports and records follow their domain"
+        raise InputError(problem, file=hierarchies[0].name)
+    if not chosen.domain and chosen.parameters is None and _plain_tables(read):
+        _refuse_one_source(read)
+        slots = table_slots(one.table for one in read if one.kind == RECORDS)
+        accounts = merge_accounts(_accounts(read, slots, []))
+        linker = table_linker(chosen.engine)
+        task = _task(chosen, accounts, slots.schema, linker=linker)
+        return _entities(task, accounts, chosen, "", _row_id_notes(accounts))
+    runs = [read_results(one) for one in read if one.kind == REPORTS]
+    name = chosen.domain or _domain(runs) or DOMAIN
+    domain = find_domain(name)
+    if (path := parameters_path(chosen.parameters)) is not None:
+        domain = domain.with_parameters(path)
+    model = maximum_entropy(domain.pair_model("evidential"))
+    accounts = merge_accounts(_accounts(read, _slots(domain), runs))
+    task = _task(chosen, accounts, domain.schema, model=model)
+    return _entities(task, accounts, chosen, Path(name).name, ())
+
+
+def _task(options: FuseOptions, accounts: Accounts, schema: Schema, **others: Any) -> Task:
+    return Task(
+        schema,
+        reliabilities=_reliabilities(options, accounts.sources),
+        tolerance=options.tolerance,
+        top=options.top,
+        latest=_latest_slots(options.latest, schema),
+        **others,
+    )
+
+
+def _entities(
+    task: Task, accounts: Accounts, options: FuseOptions, domain: str, notes: Iterable[str]
 ) -> EntityFusion:
-    """Link the accounts of all sources, and fuse each entity."""
-    chosen = options or EntityOptions()
-    kinds = source_kinds(paths, chosen.kinds)
-    if not chosen.domain and chosen.parameters is None and _plain_tables(kinds):
-        _refuse_one_source(kinds)
-        return _fuse_tables(kinds, chosen)
-    domain = chosen.domain or _domain(kinds) or DOMAIN
-    model_domain = find_domain(domain)
-    if chosen.parameters is not None:
-        model_domain = model_domain.with_parameters(chosen.parameters)
-    model = maximum_entropy(model_domain.pair_model("evidential"))
-    accounts = merge_accounts(_accounts(kinds, _slots(model_domain)))
-    reliabilities = {} if chosen.reliability is None else read_reliabilities(chosen.reliability)
-    _refuse_unknown_sources(reliabilities, accounts.sources, chosen.reliability)
-    task = Task(
-        model_domain.schema,
-        model,
-        reliabilities,
-        chosen.tolerance,
-        chosen.top,
-        seed=chosen.seed,
-        latest=_latest_slots(chosen.latest, model_domain.schema),
-    )
     fused = fuse_accounts(accounts, task)
-    changes = () if chosen.without is None else entity_changes_without(fused, chosen.without)
-    return EntityFusion(
-        fused, Path(domain).name, changes, (*accounts.notes, *_account_notes(accounts, fused))
-    )
+    changes = () if options.without is None else entity_changes_without(fused, options.without)
+    all_notes = (*accounts.notes, *notes, *_account_notes(accounts, fused), *fused.notes)
+    return EntityFusion(fused, domain, changes, all_notes)
+
+
+def table_linker(engine: str | None, seed: int = 0) -> Linker:
+    """Return how the records of tables are linked: as `partita link` does."""
+    from partita.app.link import link_table
+    from partita.linkage.engines import chosen_engine, open_engine
+    from partita.options import LinkOptions
+
+    def link(
+        table: RecordTable,
+        settings: dict[str, Any] | None,
+        reliabilities: Mapping[str, float],
+        known: Known,
+    ) -> LinkedTable:
+        name = chosen_engine(engine, settings)
+        opened = open_engine(name, table, seed=seed, reliabilities=reliabilities)
+        return link_table(opened, settings, LinkOptions(seed=seed), known=known)
+
+    return link
 
 
 def _latest_slots(names: Sequence[str], schema: Schema) -> frozenset[str]:
@@ -341,51 +383,34 @@ def _latest_slots(names: Sequence[str], schema: Schema) -> frozenset[str]:
     return frozenset(slots[symbol(name)] for name in names)
 
 
-def _plain_tables(kinds: Mapping[str, str]) -> bool:
+def _plain_tables(sources: Sequence[FuseSource]) -> bool:
     """Return whether there are tables of records whose columns are not slots of the default domain.
 
     Judgements may stand beside them.
     """
-    tables = [path for path, kind in kinds.items() if kind == "records"]
-    if not tables or set(kinds.values()) - {"records", "judgements"}:
+    tables = [one.table for one in sources if one.kind == RECORDS]
+    if not tables or {one.kind for one in sources} - {RECORDS, JUDGEMENTS}:
         return False
     slots = _slots(find_domain(DOMAIN))
-    return any(unknown_columns(claim_table(path).columns, slots) for path in tables)
+    return any(unknown_columns(table.columns, slots) for table in tables)
 
 
-def _refuse_one_source(kinds: Mapping[str, str]) -> None:
+def _refuse_one_source(sources: Sequence[FuseSource]) -> None:
     """Raise an error if there is one table of one source: nothing to fuse, or a missing header."""
-    if len(kinds) > 1:
+    if len(sources) > 1:
         return
-    [path] = kinds
-    columns = _header(path)
+    columns = sources[0].table.columns
     problem = claim_columns(columns)
     if isinstance(problem, str) and "source" not in map(str.lower, columns):
-        raise InputError(problem, file=path)
-
-
-def _fuse_tables(kinds: Mapping[str, str], options: EntityOptions) -> EntityFusion:
-    """Link the records of tables without a domain by a comparison learned from them, and fuse."""
-    tables = [path for path, kind in kinds.items() if kind == "records"]
-    slots = Slots(table_schema(column_texts(tables)))
-    accounts = merge_accounts(_accounts(kinds, slots))
-    reliabilities = {} if options.reliability is None else read_reliabilities(options.reliability)
-    _refuse_unknown_sources(reliabilities, accounts.sources, options.reliability)
-    task = Task(slots.schema, None, reliabilities, options.tolerance, options.top,
-                seed=options.seed, records=True,
-                latest=_latest_slots(options.latest, slots.schema))  # fmt: skip
-    fused = fuse_accounts(accounts, task)
-    changes = () if options.without is None else entity_changes_without(fused, options.without)
-    notes = (*accounts.notes, *_row_id_notes(accounts), *_account_notes(accounts, fused))
-    return EntityFusion(fused, "", changes, notes)
+        raise InputError(problem, file=sources[0].name)
 
 
 def _row_id_notes(accounts: Accounts) -> Iterator[str]:
     """Say that equal ids of two tables are not taken for the same thing."""
     sources: dict[str, str] = {}
     for account in accounts.accounts:
-        name = account.object.removeprefix(row_id(account.origins[0].file, ""))
-        if account.has_row_id and sources.setdefault(name, account.source) != account.source:
+        name = account.row_id
+        if name and sources.setdefault(name, account.source) != account.source:
             yield (
                 f"ids such as {name} stand in several tables, and the values under them do not "
                 "agree: records are linked by their values (name the column object to link by ids)"
@@ -393,25 +418,13 @@ def _row_id_notes(accounts: Accounts) -> Iterator[str]:
             return
 
 
-def _lacks_objects(path: str) -> bool:
-    columns = _header(path)
-    return isinstance(claim_columns(columns), str)
-
-
-def _header(path: str) -> Sequence[str]:
-    """Return the columns of a file."""
-    return claim_table(path).columns
-
-
-def _domain(kinds: Mapping[str, str]) -> str:
+def _domain(runs: Sequence[RunResults]) -> str:
     """Return the domain of the results among the sources; refuse two different domains."""
-    domains = {path: result_domain(path) for path, kind in kinds.items() if kind == "reports"}
-    names = sorted({domain for domain in domains.values() if domain})
+    names = sorted({run.domain for run in runs if run.domain})
     if len(names) > 1:
-        other = next(path for path, domain in domains.items() if domain == names[1])
-        raise InputError(
-            f"has domain {names[1]} (expected {names[0]}, as in the other results)", file=other
-        )
+        other = next(run for run in runs if run.domain == names[1])
+        problem = f"has domain {names[1]} (expected {names[0]}, as in the other results)"
+        raise InputError(problem, file=other.name)
     return names[0] if names else ""
 
 
@@ -420,24 +433,19 @@ def _slots(domain: Domain) -> Slots:
     return Slots(domain.schema, domain.type_slots if isinstance(domain, RuleDomain) else ())
 
 
-def _accounts(kinds: Mapping[str, str], slots: Slots) -> Iterator[Accounts]:
-    for path, kind in kinds.items():
-        if kind == "reports":
-            yield result_accounts(path, slots.schema)
-        elif kind == "records":
-            yield record_accounts(path, slots)
-        elif kind == "claims":
-            yield claim_accounts(path, slots)
+def _accounts(
+    sources: Sequence[FuseSource], slots: Slots, runs: Sequence[RunResults]
+) -> Iterator[Accounts]:
+    read = iter(runs)
+    for one in sources:
+        if one.kind == REPORTS:
+            yield result_accounts(next(read), slots.schema)
+        elif one.kind == RECORDS:
+            yield record_accounts(one.table, slots)
+        elif one.kind == CLAIMS:
+            yield claim_accounts(one.table, slots)
         else:
-            yield judgement_accounts(path)
-
-
-def _refuse_unknown_sources(
-    reliabilities: Mapping[str, float], sources: Iterable[str], path: Path | None
-) -> None:
-    if unknown := sorted(reliabilities.keys() - set(sources)):
-        problem = f"reliability of unknown source {unknown[0]} (expected a source of the claims)"
-        raise InputError(problem, file=str(path))
+            yield judgement_accounts(one.table)
 
 
 def _account_notes(accounts: Accounts, fused: FusedAccounts) -> list[str]:
@@ -451,65 +459,6 @@ def _account_notes(accounts: Accounts, fused: FusedAccounts) -> list[str]:
     return notes
 
 
-def fuse_sources(
-    paths: Sequence[Path], options: FuseOptions, domain: str = "", parameters: Path | None = None
-) -> Fusion | EntityFusion | MassFusion:
-    """Fuse files: link records first where they name no objects, else fuse claims by object.
-
-    Mass functions are combined, with claims beside them.
-    """
-    files, slots = split_kinds(options.kinds)
-    combined = fuse_masses(paths, options, files, domain, parameters)
-    if combined is not None:
-        return combined
-    entity = entity_options(paths, options, files, domain, parameters)
-    if entity is None:
-        return fuse_files(paths, replace(options, kinds=slots))
-    return fuse_entities(paths, entity)
-
-
-def split_kinds(kinds: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the kinds of files, by name ("" for all), and the kinds of slots."""
-    files: dict[str, str] = {}
-    slots: list[str] = []
-    for text in kinds:
-        name, _, kind = text.rpartition("=")
-        if kind in SOURCES:
-            files[name] = kind
-        else:
-            slots.append(text)
-    return files, tuple(slots)
-
-
-def entity_options(
-    paths: Sequence[Path],
-    options: FuseOptions,
-    files: Mapping[str, str],
-    domain: str,
-    parameters: Path | None,
-) -> EntityOptions | None:
-    """Return the options for linking first, or None where all sources name their objects."""
-    if options.columns:
-        return None
-    hierarchies = [path for path in paths if is_nesting(path)]
-    kinds = source_kinds([path for path in paths if path not in hierarchies], files)
-    if not needs_linkage(kinds, domain):
-        return None
-    _refuse_options(options, "is for claims; reports and records follow their domain")
-    if hierarchies:
-        problem = "is a hierarchy, which is for claims; reports and records follow their domain"
-        raise InputError(problem, file=str(hierarchies[0]))
-    return EntityOptions(
-        domain,
-        parameters,
-        options.reliability,
-        files,
-        options.tolerance,
-        options.without,
-        latest=options.latest,
-    )
-
-
 def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None:
     """Raise an error for an option that does not apply; `others` are further options."""
     values = {
@@ -517,10 +466,9 @@ def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None
         "--known": options.known,
         "--hierarchy": options.hierarchy,
         "--objects": options.objects,
-        "--one-to-one": options.separator,
-        "--discount-copies": options.discount or None,
-        "--kind of a slot": [kind for kind in options.kinds if kind.rpartition("=")[2]
-                             not in SOURCES] or None,
+        "--one-to-one": options.one_to_one,
+        "--discount-copies": options.discount_copies or None,
+        "--kind of a slot": _kinds(options, False) or None,
         **{f"--{name}": value or None for name, value in others.items()},
     }  # fmt: skip
     for option, value in values.items():
@@ -528,51 +476,27 @@ def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None
             raise InputError(f"{option} {reason}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MassFusion:
-    """The combined mass functions, those of the sources, and the reliabilities that are set."""
+def fuse_masses(sources: Sequence[Any], options: FuseOptions | None = None) -> MassFusion:
+    """Combine mass functions by Dempster's rule, with claims beside them.
 
-    combined: tuple[CombinedMasses, ...]
-    masses: tuple[SourceMasses, ...]
-    reliabilities: Mapping[str, float]
-    changes: tuple[Change, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def fuse_masses(
-    paths: Sequence[str | Path],
-    options: FuseOptions,
-    files: Mapping[str, str],
-    domain: str = "",
-    parameters: Path | None = None,
-) -> MassFusion | None:
-    """Combine mass functions by Dempster's rule; None if no source is a file of beliefs.
-
-    Reliabilities are not learned. They are those of `--reliability` and of the files, else 1.
+    Reliabilities are not learned. They are those of `reliability` and of the sources, else 1.
     """
-    if "beliefs" not in {_forced_kind(str(path), files) or json_kind(path) for path in paths}:
-        return None
-    _refuse_options(
-        options,
-        "does not apply to beliefs",
-        columns=options.columns,
-        tolerance=options.tolerance,
-        domain=domain,
-        parameters=parameters,
-        latest=options.latest,
-    )
-    fixed = {} if options.reliability is None else read_reliabilities(options.reliability)
-    mass_files = _mass_files(source_kinds(paths, files), fixed)
+    chosen = options or FuseOptions()
+    names = ("columns", "tolerance", "domain", "parameters", "latest")
+    others = {name: getattr(chosen, name) for name in names}
+    _refuse_options(chosen, "does not apply to beliefs", **others)
+    fixed = {} if chosen.reliability is None else read_reliabilities(chosen.reliability)
+    mass_files = _mass_files(read_sources(sources, chosen), fixed)
     masses = tuple(function for file in mass_files for function in file.masses)
-    _refuse_unknown_sources(fixed, (function.source for function in masses), options.reliability)
+    _refuse_unknown(fixed, (function.source for function in masses), chosen)
     reliabilities = _joined_reliabilities(mass_files) | fixed
     ignored = sorted(name for name, r in reliabilities.items() if r == 0.0)
     notes = [note for file in mass_files for note in file.notes]
     notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
     combined = combine_masses(masses, reliabilities)
     changes: tuple[Change, ...] = ()
-    if options.without is not None:
-        changes = mass_changes_without(options.without, combined, masses, reliabilities)
+    if chosen.without is not None:
+        changes = mass_changes_without(chosen.without, combined, masses, reliabilities)
     return MassFusion(combined, masses, reliabilities, changes, tuple(notes))
 
 
@@ -587,12 +511,14 @@ def _joined_reliabilities(files: Sequence[MassFile]) -> dict[str, float]:
     return reliabilities
 
 
-def _mass_files(kinds: Mapping[str, str], reliabilities: Mapping[str, float]) -> list[MassFile]:
-    """Read files of beliefs; claims beside them become simple support functions."""
-    for path, kind in kinds.items():
-        if kind == "reports" or is_nesting(path):
-            what = "results of run" if kind == "reports" else "a hierarchy"
-            raise InputError(f"is {what}; expected beliefs or claims beside beliefs", file=path)
-    beliefs = [read_masses(path) for path, kind in kinds.items() if kind == "beliefs"]
-    claims = [read_claims(path) for path, kind in kinds.items() if kind != "beliefs"]
+def _mass_files(
+    sources: Sequence[FuseSource], reliabilities: Mapping[str, float]
+) -> list[MassFile]:
+    """Read beliefs; claims beside them become simple support functions."""
+    for one in sources:
+        if one.kind in (REPORTS, HIERARCHY):
+            what = "results of run" if one.kind == REPORTS else "a hierarchy"
+            raise InputError(f"is {what}; expected beliefs or claims beside beliefs", file=one.name)
+    beliefs = [read_masses(one) for one in sources if one.kind == BELIEFS]
+    claims = [read_claims(one.table) for one in sources if one.kind != BELIEFS]
     return [*beliefs, claim_masses(join_claims(*claims), reliabilities)] if claims else beliefs

@@ -11,32 +11,32 @@ from typing import Any
 from partita.app.cluster import Clusters, cluster_scores
 from partita.core import Budget, Id
 from partita.errors import InputError
+from partita.linkage.engines import (
+    LinkageEngine,
+    Progress,
+    Scored,
+    Settings,
+    chosen_engine,
+    open_engine,
+)
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import RecordTable, read_records
-from partita.linkage.splink_engine import (
-    DuckEngine,
-    Engine,
-    Scored,
-    is_trained,
-    read_settings,
-    splink_errors,
-)
-from partita.linkage.splink_settings import Settings
+from partita.linkage.splink_engine import read_settings, splink_errors
 from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, described
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkedRecords(Clusters):
-    """Clusters of records, with the trained Splink model and what was noted on the way.
+    """Clusters of records, with the trained model and what was noted on the way.
 
-    `settings` is Splink's JSON: `splink.Linker` and `partita link --settings` read it.
+    `settings` is the model as JSON: `partita link --settings` reads it, and `splink.Linker` that
+    of Splink. `compared` counts the pairs that the engine compared.
     """
 
     settings: Settings
     notes: tuple[str, ...]
-    _engine: DuckEngine | None
+    compared: int
+    _engine: LinkageEngine | None
 
     def weights(self, left: Id, right: Id) -> list[tuple[str, float]]:
         """Return what each column says about two records, as log-odds; the first is the prior."""
@@ -52,6 +52,7 @@ def link(
     *,
     unique_id: str | None = None,
     ignore: Sequence[str] = (),
+    engine: str | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     one_to_one: bool = False,
     target_precision: float | None = None,
@@ -71,10 +72,11 @@ def link(
 
     `records` is a file (CSV, JSONL, Parquet or Arrow), a data frame, a list of dicts, or a list of
     files and data frames that are linked; or a Splink linker, whose predictions are clustered.
-    Splink compares the records on DuckDB. By default the columns are compared as their headers and
-    values suggest, except those in `ignore`, and the model is trained without labels. `settings`
-    are Splink settings, which are trained, or a trained model, which is taken as it is; a dict or
-    a JSON file.
+    `engine` compares the records: "splink" (on DuckDB; the default where it is installed) or "own",
+    which needs no extra. By default the columns are compared as their headers and values suggest,
+    except those in `ignore`, and the model is trained without labels. `settings` are Splink
+    settings, which are trained, or a trained model of either engine, which is taken as it is; a
+    dict or a JSON file.
 
     With `one_to_one` no table has duplicates: two records of one table are never the same. The
     other options are those of `cluster`.
@@ -88,20 +90,46 @@ def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
         return _from_linker(records, options)
     notes: list[str] = []
     noted, report = _collected(notes, options.note), options.progress or _silent
+    settings = settings_of(options.settings)
+    name = chosen_engine(options.engine, settings)
     report("reading records")
     table = read_records(tables_of(records), options.unique_id, options.ignore, noted)
     if options.one_to_one and len(table.source_names) < 2:
         raise InputError("--one-to-one needs at least two tables, each without duplicates")
-    if options.settings is None:
+    if settings is None:
         noted(guessed_types(table.to_compare))
-    engine = DuckEngine(table, options.one_to_one, options.seed)
-    model = trained_model(engine, options.settings, report, noted)
+    engine = open_engine(name, table, options.one_to_one, options.seed)
+    return link_table(engine, settings, options, noted, notes)
+
+
+def settings_of(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:
+    """Return given settings or those of a JSON file."""
+    if settings is None or isinstance(settings, Mapping):
+        return None if settings is None else dict(settings)
+    return read_settings(Path(settings))
+
+
+def link_table(
+    engine: LinkageEngine,
+    settings: Settings | None,
+    options: LinkOptions,
+    note: Callable[[str], None] = lambda text: None,
+    notes: Sequence[str] = (),
+    known: Callable[[Scored], Scored] = lambda scored: scored,
+) -> LinkedRecords:
+    """Train an engine's model, score the pairs of its table, and cluster the records.
+
+    `known` changes the scores of pairs about which more is known than their values.
+    """
+    report, table = options.progress or _silent, engine.table
+    model = engine.fit(settings, report, note)
     report("scoring pairs")
-    scored = engine.score(model, options.link_above)
+    scored = known(engine.score(model, options.link_above))
     report(f"clustering {len(table):,} records")
-    sources = list(table.sources) if options.one_to_one else None
+    apart = engine.apart(model)
+    sources = None if apart is None else list(apart)
     clusters = _clustered(score_table(scored, table), list(table.ids), options, sources)
-    return linked(clusters, model, notes, engine)
+    return linked(clusters, model, notes, scored.compared, engine)
 
 
 def _clustered(
@@ -136,21 +164,6 @@ def tables_of(records: Any) -> list[Any]:
     return list(records) if many else [records]
 
 
-def trained_model(
-    engine: Engine,
-    settings: Mapping[str, Any] | str | os.PathLike[str] | None,
-    progress: Progress,
-    note: Callable[[str], None],
-) -> Settings:
-    """Return a trained model: the one given, given settings after training, or the default."""
-    if settings is None:
-        return engine.train(engine.settings(), progress, note)
-    given = dict(settings) if isinstance(settings, Mapping) else read_settings(Path(settings))
-    own = {"unique_id_column_name": "record", "source_dataset_column_name": "source"}
-    given |= own | {"link_type": engine.link_type}
-    return given if is_trained(given) else engine.train(given, progress, note)
-
-
 def score_table(scored: Scored, table: RecordTable) -> Any:
     """Return scores by the ids of records, as `cluster` takes them."""
     import pyarrow
@@ -164,11 +177,17 @@ def score_table(scored: Scored, table: RecordTable) -> Any:
 
 
 def linked(
-    clusters: Clusters, model: Settings, notes: Iterable[str], engine: DuckEngine | None = None
+    clusters: Clusters,
+    model: Settings,
+    notes: Iterable[str],
+    compared: int,
+    engine: LinkageEngine | None = None,
 ) -> LinkedRecords:
     """Return clusters together with the model that scored them."""
     values = {field.name: getattr(clusters, field.name) for field in fields(Clusters)}
-    return LinkedRecords(**values, settings=model, notes=tuple(notes), _engine=engine)
+    return LinkedRecords(
+        **values, settings=model, notes=tuple(notes), compared=compared, _engine=engine
+    )
 
 
 def _is_linker(records: Any) -> bool:
@@ -182,7 +201,7 @@ def _from_linker(linker: Any, options: LinkOptions) -> LinkedRecords:
         model = linker.misc.save_model_to_json()
     if not scores.num_rows:
         raise InputError("the linker predicts no pairs")
-    return linked(_clustered(scores, _linker_ids(linker), options), model, ())
+    return linked(_clustered(scores, _linker_ids(linker), options), model, (), scores.num_rows)
 
 
 def _linker_ids(linker: Any) -> list[Id]:

@@ -17,7 +17,8 @@ from partita.store.store import Store
 from partita.text.raw_messages import RawMessage
 
 if TYPE_CHECKING:
-    from partita.app.fuse_contents import Content, Options
+    from partita.fusion.sources import Content, FuseSource
+    from partita.options import FuseOptions
 
 Progress = Callable[[str], None]
 Object = dict[str, Any]
@@ -214,15 +215,16 @@ class Workspace:
 
     def fuse(
         self,
-        sources: Sequence[Content] = (),
+        sources: Sequence[Content | FuseSource] = (),
         runs: Sequence[str] = (),
-        options: Options | None = None,
+        options: FuseOptions | None = None,
     ) -> Object:
         """Fuse runs of the store and other sources into one belief.
 
         The field `runs` of the result maps names of files to runs.
         """
-        from partita.app.fuse_contents import Content, fuse_contents
+        from partita.app.belief import fuse_contents
+        from partita.fusion.sources import Content
 
         files = {f"{run}.jsonl": run for run in runs}
         contents = [

@@ -1,7 +1,7 @@
 """The command fuse."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,28 +52,16 @@ def fuse(options: FuseCommand, console: Console) -> None:
         sources = list(options.sources)
         console.say(_in_other_format(sources, options.form, options.out, options.json))
         return
-    from partita.app.fuse import FuseOptions as FileOptions
     from partita.app.fuse import fuse_sources
 
-    columns, without = str(options.columns or ""), options.without
-    file_options = FileOptions(
-        truth=options.truth,
-        known=options.known,
-        reliability=options.reliability,
-        hierarchy=options.hierarchy,
-        objects=options.objects,
-        columns=tuple(name.strip() for name in columns.split(",")) if columns else (),
-        kinds=tuple(options.kinds or ()),
-        tolerance=options.tolerance,
-        separator=options.one_to_one,
-        discount=options.discount_copies,
-        without=without,
-        latest=options.latest,
+    names = str(options.columns or "")
+    options = replace(
+        options, columns=tuple(name.strip() for name in names.split(",")) if names else ()
     )
-    fusion = fuse_sources(options.sources, file_options, options.domain, options.parameters)
+    fusion = fuse_sources(options.sources, options)
     for note in fusion.notes:
         console.note(note)
-    for piece in _pieces(fusion, without, options.json):
+    for piece in _pieces(fusion, options.without, options.json):
         console.say(piece)
 
 
@@ -93,51 +81,24 @@ def _in_other_format(sources: list[Path], form: str | None, out: Path | None, js
 def _pieces(
     fusion: "Fusion | EntityFusion | MassFusion", without: str | None, json: bool
 ) -> Iterator[str]:
-    from partita.app.fuse import Fusion, MassFusion
+    from partita.app.fuse import EntityFusion, MassFusion
+    from partita.views import fusion as views
 
-    if isinstance(fusion, Fusion):
-        yield from _claims(fusion, without, json)
-    elif isinstance(fusion, MassFusion):
-        yield from _masses(fusion, without, json)
+    if json:
+        from json import dumps
+
+        from partita.app.belief import report_of
+
+        yield dumps(report_of(fusion, without)) + "\n"
+        return
+    if isinstance(fusion, EntityFusion):
+        yield from views.things_text(fusion.fused)
+        if without is not None:
+            yield from views.thing_changes_text(fusion.changes, without)
+        return
+    if isinstance(fusion, MassFusion):
+        yield from views.masses_text(fusion.combined, fusion.masses, fusion.reliabilities)
     else:
-        yield from _entities(fusion, without, json)
-
-
-def _claims(fusion: "Fusion", without: str | None, json: bool) -> Iterator[str]:
-    from partita.views.fusion import changes_text, fused_json, report
-
-    if json:
-        from json import dumps
-
-        yield dumps(fused_json(fusion.fused, fusion.measured, fusion.changes, without)) + "\n"
-        return
-    yield from report(fusion.fused, fusion.measured)
+        yield from views.report(fusion.fused, fusion.measured)
     if without is not None:
-        yield from changes_text(fusion.changes, without)
-
-
-def _masses(fusion: "MassFusion", without: str | None, json: bool) -> Iterator[str]:
-    from partita.views.fusion import changes_text, masses_json, masses_text
-
-    inputs = (fusion.combined, fusion.masses, fusion.reliabilities)
-    if json:
-        from json import dumps
-
-        yield dumps(masses_json(*inputs, fusion.changes, without)) + "\n"
-        return
-    yield from masses_text(*inputs)
-    if without is not None:
-        yield from changes_text(fusion.changes, without)
-
-
-def _entities(fusion: "EntityFusion", without: str | None, json: bool) -> Iterator[str]:
-    from partita.views.fusion import thing_changes_text, things_json, things_text
-
-    if json:
-        from json import dumps
-
-        yield dumps(things_json(fusion.fused, fusion.domain, fusion.changes, without)) + "\n"
-        return
-    yield from things_text(fusion.fused)
-    if without is not None:
-        yield from thing_changes_text(fusion.changes, without)
+        yield from views.changes_text(fusion.changes, without)

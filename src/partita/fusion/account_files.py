@@ -10,7 +10,7 @@ from typing import Any
 from partita.core import Pair, Template, pair
 from partita.errors import InputError
 from partita.files.strict import Place
-from partita.fusion.accounts import RECORD, Account, Accounts, Origin, row_id
+from partita.fusion.accounts import RECORD, Account, Accounts, Origin, row_object
 from partita.fusion.claim_files import (
     NO_HEADER,
     ROLES,
@@ -23,6 +23,7 @@ from partita.fusion.claim_files import (
 )
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.typed import decode_value
+from partita.linkage.record_tables import unique_id_column
 from partita.tables import Table
 from partita.tables.columns import ids_of
 from partita.templates.entity_types import HierarchyType
@@ -65,10 +66,14 @@ CERTAIN = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots of a domain; `types` are those that give the type of a template, in order."""
+    """The slots of a domain; `types` are those that give the type of a template, in order.
+
+    `ids` are further columns with the ids that tables give their rows.
+    """
 
     schema: Schema
     types: tuple[str, ...] = ()
+    ids: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +150,39 @@ def unknown_columns(names: Sequence[str], about: Slots) -> list[str]:
     return [n for n in names if _role(n, about) is None and _slot_named(n, about) is None]
 
 
-def column_texts(sources: Iterable[Any]) -> dict[str, list[str]]:
+def table_schema(columns: Mapping[str, Sequence[str]]) -> Schema:
+    """Return a schema for columns of texts: the column of names, and others that hold one text."""
+    name = _name_column(columns)
+    return Schema({c: NameType() if c == name else StringsType(several=False) for c in columns})
+
+
+def _name_column(columns: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the column of words with the most distinct values per record, names preferred."""
+    worded = {
+        name: values
+        for name, values in columns.items()
+        if values and sum(c.isdigit() for v in values for c in v) < 0.4 * sum(map(len, values))
+    }
+    if not worded:
+        return None
+    named = [c for c in worded if "name" in c.lower() or "title" in c.lower()]
+    return max(named or worded, key=lambda c: (len(set(worded[c])), c))
+
+
+def table_slots(sources: Iterable[Any]) -> Slots:
+    """Return slots for the columns of some tables; the linker says which of them hold ids."""
+    tables = [claim_table(source) for source in sources]
+    found = (unique_id_column(dict(zip(one.columns, one.values, strict=True))) for one in tables)
+    ids = frozenset(name for name in found if name is not None)
+    return Slots(table_schema(column_texts(tables, ids)), ids=ids)
+
+
+def column_texts(tables: Iterable[Table], ids: frozenset[str]) -> dict[str, list[str]]:
     """Return the values of every column of some tables, without those of sources and ids."""
     texts: dict[str, list[str]] = {}
     spelled: dict[str, str] = {}
-    for source in sources:
-        table = claim_table(source)
-        for name in unknown_columns(table.columns, Slots(Schema())):
+    for table in tables:
+        for name in unknown_columns(table.columns, Slots(Schema(), ids=ids)):
             first = spelled.setdefault(_slot_key(name), name.strip())
             filled = texts.setdefault(first, [])
             filled += [str(v).strip() for v in table.column(name) if v not in (None, "")]
@@ -180,7 +211,7 @@ def _role(name: str, about: Slots) -> str | None:
     for role in ("source", "reliability", "confidence", "stated"):
         if lower in ROLES[role]:
             return role
-    if lower in OBJECT_COLUMNS | FILE_IDS:
+    if lower in OBJECT_COLUMNS | FILE_IDS or name in about.ids:
         return "object"
     return "sort" if lower in TYPE_COLUMNS else None
 
@@ -219,8 +250,8 @@ def _add_record(
         return
     confidence = share(_text(row, columns.roles.get("confidence")), "confidence", place)
     thing = _text(row, columns.roles.get("object"))
-    if thing and columns.roles["object"].strip().lower() in FILE_IDS:
-        thing = row_id(place.file, thing)
+    if thing and columns.roles["object"].strip().lower() not in OBJECT_COLUMNS:
+        thing = row_object(place.file, thing)
     confidences = dict.fromkeys(slots, CERTAIN if confidence is None else confidence)
     day = _text(row, columns.roles.get("stated"))
     _add_account(

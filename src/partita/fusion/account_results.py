@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from partita.core import Assertion, Entity, Pair, Template, pair
 from partita.core.templates import ASSERTIONS, WEIGHTS
 from partita.errors import InputError
-from partita.files.strict import Place, parsed
-from partita.files.text import Lines, opened
+from partita.files.strict import Place
 from partita.fusion.accounts import Account, Accounts, Origin
+from partita.fusion.sources import REPORTS, read_source
 from partita.results.saved_results import Alone, Result, result_of
 from partita.templates.schema import Schema
 
@@ -32,10 +31,31 @@ class _Reader:
     same_message: dict[Pair, float] = field(default_factory=dict)
 
 
-def result_accounts(path: str | Path, schema: Schema, source: str = "") -> Accounts:
-    """Read the accounts of all messages of a results file; the default source is the file."""
-    read = _Reader(str(path), source or Path(path).stem, schema)
-    for place, result in _numbered_results(path):
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResults:
+    """The results of a run as they were read, and where each of them is."""
+
+    name: str
+    source: str
+    results: tuple[tuple[Place, Result | Alone], ...]
+
+    @property
+    def domain(self) -> str:
+        """The domain of the run, or "" if no line gives it."""
+        return next((one.domain for _, one in self.results if isinstance(one, Alone)), "")
+
+
+def read_results(given: Any) -> RunResults:
+    """Read the results of a run; their source is the file."""
+    read = read_source(given, kinds={"": REPORTS})
+    results = tuple((place, result_of(row, place)) for place, row in read.rows())
+    return RunResults(read.name, read.source, results)
+
+
+def result_accounts(run: RunResults, schema: Schema) -> Accounts:
+    """Return the accounts of all messages of a run."""
+    read = _Reader(run.name, run.source, schema)
+    for place, result in run.results:
         if isinstance(result, Alone):
             read.accounts += [
                 _singleton_account(template, result.message, place, read)
@@ -46,25 +66,6 @@ def result_accounts(path: str | Path, schema: Schema, source: str = "") -> Accou
     if not read.accounts:
         raise InputError("has no templates; expected results of run", file=read.file)
     return Accounts(tuple(read.accounts), read.same_message)
-
-
-def result_domain(path: str | Path) -> str:
-    """Return the domain of the run, or "" if no line gives it."""
-    return next((one.domain for _, one in _numbered_results(path) if isinstance(one, Alone)), "")
-
-
-def _numbered_results(path: str | Path) -> Iterator[tuple[Place, Result | Alone]]:
-    with opened(path) as stream:
-        lines = Lines(stream, str(path))
-        number = 0
-        for block in lines.blocks():
-            for text in lines.decoded(block):
-                number += 1
-                place = Place(str(path), number)
-                if number in lines.broken:
-                    place.refuse(lines.broken[number])
-                if text.strip():
-                    yield place, result_of(parsed(text, place), place)
 
 
 def _singleton_account(template: Template, message: str, place: Place, read: _Reader) -> Account:

@@ -16,7 +16,7 @@ from partita.templates.strings import Strings
 RECORD = "record"  # the rule of templates that are rows of a table
 
 
-def row_id(file: str, name: str) -> str:
+def row_object(file: str, name: str) -> str:
     """Return the object of a row that has an id of its table."""
     return f"{file}#{name}"
 
@@ -59,9 +59,10 @@ class Account:
         return self.template.id
 
     @property
-    def has_row_id(self) -> bool:
-        """Whether `object` is the id of a row, which holds in its own table only."""
-        return self.object.startswith(row_id(self.origins[0].file, ""))
+    def row_id(self) -> str:
+        """The id of a row where `object` is one, which holds in its own table only."""
+        own = row_object(self.origins[0].file, "")
+        return self.object.removeprefix(own) if self.object.startswith(own) else ""
 
     @classmethod
     def of(
@@ -103,7 +104,8 @@ class Accounts:
     """All accounts, ordered by source and message.
 
     `same_message` is the probability that two accounts of one message are the same thing; pairs not
-    listed are different things. `judgements` are what sources state about pairs.
+    listed are different things. `judgements` are what sources state about pairs, `files` those of
+    the accounts in the order in which they were given.
     """
 
     accounts: tuple[Account, ...]
@@ -111,6 +113,7 @@ class Accounts:
     judgements: tuple[PairBelief, ...] = ()
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.accounts)
@@ -158,6 +161,7 @@ def merge_accounts(several: Iterable[Accounts]) -> Accounts:
         tuple(sorted((j for part in parts for j in part.judgements), key=lambda j: j.source)),
         _merge_reliabilities(parts),
         tuple(note for part in parts for note in part.notes),
+        tuple(dict.fromkeys(origin.file for one in accounts for origin in one.origins)),
     )
 
 

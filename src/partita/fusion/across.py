@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
-from partita.core import Budget, Distribution, Figure, Pair
+from partita.core import Budget, Distribution, Figure
 from partita.core.cells import cells_of
 from partita.entities.entities import longest_name
 from partita.errors import InputError
@@ -20,6 +20,8 @@ from partita.fusion.across_sets import (
     Reliabilities,
     SetContext,
     components,
+    linked_sets,
+    resolve_judgements,
     solve_groups,
 )
 from partita.fusion.across_values import (
@@ -32,28 +34,35 @@ from partita.fusion.across_values import (
     view_of_cell,
 )
 from partita.fusion.belief import Parameters
-from partita.fusion.blocking import Index, Key, count_pairs
+from partita.fusion.blocking import Key, SchemaKeys, count_pairs
 from partita.fusion.claims import Claims, checked_reliabilities
 from partita.fusion.comparison import Chances, Comparer
 from partita.fusion.copying import Copying
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import TYPED
+from partita.fusion.linked_tables import (
+    LinkedTable,
+    Linker,
+    known_pairs,
+    linked_records,
+    record_table,
+    source_agreement,
+)
 from partita.fusion.open_slots import open_rates
-from partita.fusion.record_model import RecordComparer, RecordModel, learn_records
 from partita.fusion.trust import (
     Agreement,
     SlotReliability,
     agreement,
     interval,
-    records_agreement,
     shared_slots,
 )
 from partita.fusion.value_reading import MIN_VALUES
+from partita.linkage.engines import Settings as LinkSettings
+from partita.linkage.record_tables import RecordTable
 from partita.pairs.models import MaximumEntropy
 from partita.templates.name import NameType
 from partita.templates.schema import OWN_TYPE, Schema
 
-MAX_ODDS = 500.0  # log-odds of a pair, at most
 DEFAULT_RELIABILITY = 0.8  # of a source without any evidence
 
 
@@ -72,19 +81,19 @@ class LearningTask(Protocol):
 class Learned:
     """The model with which each set can be solved on its own.
 
-    `chances` are the frequencies of values, `common` the blocking keys that are too frequent to be
-    useful, `fixed` the reliabilities that were set by the user. `records` is the learned
-    comparison of records without a domain.
+    `fixed` are the reliabilities that were set by the user, `chances` the frequencies of values,
+    `common` the blocking keys that are too frequent to be useful. `linked` is the model by which
+    the records of tables without a domain were linked.
     """
 
-    chances: Chances
-    common: frozenset[Key]
     reliabilities: Reliabilities
     fixed: Mapping[str, float]
-    slots: Mapping[str, Parameters] = field(default_factory=dict)
-    counts: tuple[SlotReliability, ...] = ()
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    records: RecordModel | None = None
+    slots: Mapping[str, Parameters]
+    counts: tuple[SlotReliability, ...]
+    intervals: Mapping[str, tuple[float, float]]
+    chances: Chances | None = None
+    common: frozenset[Key] = frozenset()
+    linked: LinkSettings | None = None
 
     def interval(self, source: str) -> tuple[float, float]:
         """Return the 95 % interval of a source's reliability."""
@@ -97,57 +106,46 @@ def learn(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
     """Learn reliabilities from agreement alone; also return the comparisons made for it."""
     fixed = checked_reliabilities(accounts.reliabilities)
     chances = Chances.of_accounts(accounts.accounts, task.schema)
-    common = _crowded_keys(accounts, task.schema)
+    common = SchemaKeys(task.schema).crowded(accounts.accounts)
     comparer = Comparer(task.schema, chances, task.model, task.tolerance, common)
     context = SetContext.of(accounts, comparer, Reliabilities(fixed, DEFAULT_RELIABILITY))
     compared = comparer.compare(context.by_id, list(comparer.candidates(accounts.accounts)))
     shared = shared_slots(compared, context.by_id, accounts.sources)
     result = agreement(shared, fixed, chances.prior, DEFAULT_RELIABILITY)
     reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
-    slots = {name: _rates(name, result, chances) for name in (OWN_TYPE, *task.schema.slots)}
+    slots = {
+        name: _rates(name, result, len(chances.counts.get(name, ())))
+        for name in (OWN_TYPE, *task.schema.slots)
+    }
     return Learned(
-        chances, common, reliabilities, fixed, slots, result.counts, result.intervals
+        reliabilities, fixed, slots, result.counts, result.intervals, chances, common
     ), compared
 
 
-def learn_tables(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
-    """Learn the comparison of records and the reliabilities of sources from the records alone."""
-    fixed = checked_reliabilities(accounts.reliabilities)
-    records = learn_records(accounts.accounts, task.schema, fixed)
-    chances = Chances.of_accounts(accounts.accounts, task.schema)
-    result = records_agreement(records, accounts.sources, fixed)
-    slots = {name: _rates(name, result, chances) for name in task.schema.slots}
+def _learned_from_tables(table: RecordTable, linked: LinkedTable, used: Accounts) -> Learned:
+    """Learn the reliabilities of sources from the records that were linked."""
+    fixed = checked_reliabilities(used.reliabilities)
+    result = source_agreement(table, linked, fixed)
+    values = {name: len({*texts} - {None}) for name, texts in table.columns.items()}
+    slots = {name: _rates(name, result, size) for name, size in values.items()}
     reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
     return Learned(
-        chances,
-        frozenset(),
-        reliabilities,
-        fixed,
-        slots,
-        result.counts,
-        result.intervals,
-        records,
-    ), {}
+        reliabilities, fixed, slots, result.counts, result.intervals, linked=linked.settings
+    )
 
 
-def _rates(slot: str, result: Agreement, chances: Chances) -> Parameters:
-    """Return the rates of all sources in a slot."""
+def _rates(slot: str, result: Agreement, values: int) -> Parameters:
+    """Return the rates of all sources in a slot with this number of values."""
     rates = {
         source: open_rates(result.by_slot.get((source, slot), r), True)
         for source, r in result.reliabilities.items()
     }
-    size = max(len(chances.counts.get(slot, ())), MIN_VALUES[TYPED])
+    size = max(values, MIN_VALUES[TYPED])
     return Parameters(TYPED, rates, open_rates(result.unseen, True), np.ones(1), size)
 
 
-def _crowded_keys(accounts: Accounts, schema: Schema) -> frozenset[Key]:
-    index = Index(schema)
-    for account in accounts.accounts:
-        index.add(account)
-    return index.crowded_keys()
-
-
 CERTAIN = Figure.exact(1.0)
+LINKED_BUDGET = Budget(memory=1 << 30, work=1000)  # draws: the error of a value is at most .016
 DEFAULT_BUDGET = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # work, not time: reproducible
 
 
@@ -155,7 +153,7 @@ DEFAULT_BUDGET = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # work, not t
 class Task:
     """The schema of the accounts and the options of fusion.
 
-    With `records`, accounts are rows of tables without a domain; how to compare them is learned.
+    With a `linker`, accounts are rows of tables without a domain, which it links.
     In the slots of `latest`, a later statement of a source supersedes its earlier ones.
     """
 
@@ -166,7 +164,7 @@ class Task:
     top: int | None = None
     budget: Budget = DEFAULT_BUDGET
     seed: int = 0
-    records: bool = False
+    linker: Linker | None = None
     latest: frozenset[str] = frozenset()
 
 
@@ -174,9 +172,9 @@ class Task:
 class Thing:
     """An entity: the accounts that describe one thing.
 
-    It is a cell of the most probable configuration of its set; `probability` is that of exactly
-    this cell, `inside` that among the accounts of its set alone. The values of its slots are taken
-    over all configurations, around the account `anchor`.
+    It is a cell of the configuration of its set that is the answer; `probability` is that of
+    exactly this cell. The values of its slots are taken over all configurations, around the
+    account `anchor`.
     """
 
     id: str
@@ -185,12 +183,34 @@ class Thing:
     accounts: tuple[Account, ...]
     anchor: str
     probability: Figure
-    inside: Figure
     slots: Mapping[str, SlotOfThing]
 
     @property
     def sources(self) -> tuple[str, ...]:
         return tuple(sorted({account.source for account in self.accounts}))
+
+    def sources_of(self, accounts: Collection[str]) -> tuple[str, ...]:
+        """Return the sources of some of its accounts."""
+        return tuple(sorted({one.source for one in self.accounts if one.id in accounts}))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTrust:
+    """How reliable a source is, within which interval, and how many of its claims are right.
+
+    `given` says that the reliability was set by the user; `slots` has the counts by slot.
+    """
+
+    source: str
+    reliability: float
+    low: float
+    high: float
+    given: bool
+    accounts: int
+    claims: int
+    right: float
+    wrong: float
+    slots: Mapping[str, SlotReliability]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,8 +225,8 @@ class Resolved:
 class FusedAccounts:
     """The result of fusion.
 
-    `compared` are the pairs that were compared, out of `pairs` in total; `recomputed` is the number
-    of sets that were solved in this call.
+    `compared` are comparisons by a schema. `compared_pairs` counts the pairs that were compared,
+    out of `pairs` in total; `recomputed` is the number of sets that were solved in this call.
     """
 
     accounts: Accounts
@@ -214,13 +234,30 @@ class FusedAccounts:
     learned: Learned
     sets: tuple[Resolved, ...]
     compared: Compared
+    compared_pairs: int
     pairs: int
     recomputed: int
+    notes: tuple[str, ...] = ()
 
     @property
     def things(self) -> tuple[Thing, ...]:
         things = (thing for one in self.sets for thing in one.things)
         return tuple(replace(thing, id=f"E{n}") for n, thing in enumerate(things, 1))
+
+    def source_trusts(self) -> list[SourceTrust]:
+        """Return how reliable every source is."""
+        accounts = Counter(one.source for one in self.accounts.accounts)
+        return [self._trust(source, accounts[source]) for source in self.accounts.sources]
+
+    def _trust(self, source: str, accounts: int) -> SourceTrust:
+        counts = [one for one in self.learned.counts if one.source == source]
+        claims, right = sum(one.claims for one in counts), sum(one.right for one in counts)
+        reliability, interval_ = self.learned.reliabilities[source], self.learned.interval(source)
+        given, slots = source in self.learned.fixed, {one.slot or "sort": one for one in counts}
+        wrong = sum(one.claims - one.right for one in counts)
+        return SourceTrust(
+            source, reliability, *interval_, given, accounts, claims, right, wrong, slots
+        )
 
     @property
     def distributions(self) -> tuple[Distribution, ...]:
@@ -231,15 +268,50 @@ def fuse_accounts(accounts: Accounts, task: Task, learned: Learned | None = None
     """Fuse accounts into things; with `learned`, no reliabilities are estimated."""
     used = _drop_unreliable(accounts, task)
     if learned is not None:
-        return _fuse(used, task, _with_reliabilities(learned, used.reliabilities), {}, {}, None)
-    model, compared = (learn_tables if task.records else learn)(used, task)
-    return _fuse(used, task, model, compared, {}, None if task.records else frozenset())
+        learned = _with_reliabilities(learned, used.reliabilities)
+    if task.linker is not None:
+        return _fuse_tables(used, task, task.linker, learned)
+    if learned is not None:
+        return _fuse(used, task, learned, {}, {}, None)
+    model, compared = learn(used, task)
+    return _fuse(used, task, model, compared, {}, frozenset())
+
+
+def _fuse_tables(
+    used: Accounts, task: Task, linker: Linker, learned: Learned | None
+) -> FusedAccounts:
+    """Link the records of tables and fuse the values of each cluster."""
+    notes: list[str] = []
+    records = linked_records(used)
+    table = record_table(records, task.schema, notes.append)
+    by_id = {one.id: one for one in records}
+    named = {str(name): one for name, one in zip(table.ids, records, strict=True)}
+    judgements = {
+        two: [(name, p, used.reliabilities.get(name, DEFAULT_RELIABILITY)) for name, p in said]
+        for two, said in resolve_judgements(used.judgements, by_id).items()
+        if two[0] != two[1]
+    }
+    known = known_pairs(records, judgements)
+    settings = None if learned is None else learned.linked
+    linked = linker(table, settings, used.reliabilities, known)
+    model = learned or _learned_from_tables(table, linked, used)
+    sets = linked_sets(linked, named, judgements, task.top, LINKED_BUDGET, task.seed)
+    resolved = tuple(_resolve_sets(sets, task, model))
+    pairs = count_pairs(used.accounts)
+    return FusedAccounts(
+        used, task, model, resolved, {}, linked.compared, pairs, len(sets), tuple(notes)
+    )
 
 
 def add_accounts(fused: FusedAccounts, more: Accounts) -> FusedAccounts:
-    """Add accounts, keeping what was learned; sets that they do not touch stay as they are."""
+    """Add accounts, keeping what was learned; sets that they do not touch stay as they are.
+
+    Records of tables are linked again by the model learned before.
+    """
     new = _drop_unreliable(more, fused.task)
     merged = merge_accounts([fused.accounts, new])
+    if fused.task.linker is not None:
+        return fuse_accounts(merged, fused.task, fused.learned)
     touched = {account.id for account in new.accounts}
     touched |= {name for judgement in new.judgements for names in judgement.pairs for name in names}
     touched |= {account.id for account in merged.accounts if account.object in touched - {""}}
@@ -293,89 +365,14 @@ def _fuse(
     sets_ = solve_groups(context, changed, compared, task.top, task.budget, task.seed)
     resolved = dict(zip(changed, _resolve_sets(sets_, task, learned), strict=True))
     sets = tuple(kept[group] if group in kept else resolved[group] for group in groups)
-    if learned.records is not None:
-        sets = _with_left_out(sets, compared)
+    pairs = count_pairs(accounts.accounts)
     return FusedAccounts(
-        accounts, task, learned, sets, compared, count_pairs(accounts.accounts), len(changed)
+        accounts, task, learned, sets, compared, len(compared), pairs, len(changed)
     )
 
 
-def _with_left_out(sets: Sequence[Resolved], compared: Compared) -> tuple[Resolved, ...]:
-    """Reduce the probability of each thing by that of links to records of other sets."""
-    homes = _Homes.of(sets, compared)
-    links: dict[int, dict[int, float]] = {}
-    for names in compared:
-        left, right = (homes.thing[name] for name in names)
-        if homes.set[left] != homes.set[right]:
-            p = homes.left_out(*names)
-            for here, there in ((left, right), (right, left)):
-                others = links.setdefault(here, {})
-                others[there] = max(others.get(there, 0.0), p)
-    numbers = iter(range(len(homes.set)))
-    return tuple(
-        replace(one, things=tuple(
-            _reduced(thing, links.get(next(numbers), {}).values()) for thing in one.things
-        ))
-        for one in sets
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Homes:
-    """The thing of every account, its set, and the odds with which each account belongs there.
-
-    `place` is the account of a source in a thing.
-    """
-
-    thing: Mapping[str, int]
-    set: Sequence[int]
-    source: Mapping[str, str]
-    place: Mapping[tuple[int, str], str]
-    odds: Mapping[Pair, float]
-    held: Mapping[str, float]
-
-    @classmethod
-    def of(cls, sets: Sequence[Resolved], compared: Compared) -> _Homes:
-        things = [(n, thing) for n, one in enumerate(sets) for thing in one.things]
-        members = [(k, account) for k, (_, one) in enumerate(things) for account in one.accounts]
-        thing = {account.id: k for k, account in members}
-        odds = {names: math.exp(min(one.log_odds(1.0, 0.0), MAX_ODDS))
-                for names, one in compared.items()}  # fmt: skip
-        held: dict[str, float] = {}
-        for names, o in odds.items():
-            if thing[names[0]] == thing[names[1]]:
-                for name in names:
-                    held[name] = max(held.get(name, 0.0), o)
-        return cls(
-            thing,
-            [n for n, _ in things],
-            {account.id: account.source for _, account in members},
-            {(k, account.source): account.id for k, account in members},
-            odds,
-            held,
-        )
-
-    def left_out(self, left: str, right: str) -> float:
-        """Return the probability of a link, against what holds its ends where they are."""
-        odds = self.odds[left, right]
-        held = min(self._held(left, self.thing[right]), self._held(right, self.thing[left]))
-        return odds / (1.0 + odds + held)
-
-    def _held(self, name: str, other: int) -> float:
-        """Return the odds against an account's move to another thing."""
-        rival = self.place.get((other, self.source[name]), "")
-        return self.held.get(name, 0.0) + self.held.get(rival, 0.0)
-
-
-def _reduced(thing: Thing, links: Iterable[float]) -> Thing:
-    share = float(np.prod([1.0 - p for p in links]))
-    inside = thing.inside
-    return replace(thing, probability=replace(inside, value=inside.value * share))
-
-
-def _comparer(task: Task, learned: Learned) -> Comparer | RecordComparer:
-    if learned.records is not None:
-        return RecordComparer(task.schema, learned.records)
+def _comparer(task: Task, learned: Learned) -> Comparer:
+    assert learned.chances is not None
     return Comparer(task.schema, learned.chances, task.model, task.tolerance, learned.common)
 
 
@@ -412,14 +409,11 @@ def _resolve_sets(sets: Sequence[AcrossSet], task: Task, learned: Learned) -> li
 
 
 def _views(set_: AcrossSet) -> Iterable[ThingView]:
-    """Return a view of each cell of the set's most probable configuration."""
+    """Return a view of each cell of the set's answer."""
     if set_.distribution is None:
         return [view_alone(set_.accounts[0])]
     cells = cells_of(set_.distribution)
-    place = {name: n for n, name in enumerate(set_.ids)}
-    members = [tuple(sorted(place[name] for name in cell)) for cell in
-               set_.distribution.most_probable]  # fmt: skip
-    return [view_of_cell(set_.accounts, cells, cell) for cell in sorted(members)]
+    return [view_of_cell(set_.accounts, cells, cell) for cell in set_.answer]
 
 
 def _thing_name(
@@ -443,7 +437,6 @@ def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) ->
         accounts=accounts,
         anchor=view.anchor,
         probability=figure,
-        inside=figure,
         slots={name: one for name, one in slots.items() if name != OWN_TYPE},
     )
 

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from partita.configurations.forest.model import ForestParameters
+from partita.configurations.forest.model import ForestParameters, log_odds
 from partita.configurations.solve_batch import solve_many
 from partita.core import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 from partita.errors import Contradiction, PartitaError, TotalConflict
 from partita.fusion.accounts import Account, Accounts
 from partita.fusion.blocking import compatible
 from partita.fusion.comparison import Comparer, Comparison, component_names
-from partita.fusion.record_model import RecordComparer, RecordComparison
+from partita.fusion.linked_tables import Judged, LinkedTable, judged_weight
 from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
 from partita.pairs.models import probability
 
 MIN_LINK = 0.02  # a less probable pair does not link two accounts
-MAX_RECORDS = 12  # records of one set; weaker links are left out
 NO_EVIDENCE = -1.0  # log-odds of two accounts of a set without a common key or contradiction
 SPLIT_ERROR = 0.1  # P(two things that a message distinguishes are the same)
 MODEL_SOURCE, MESSAGE_SOURCE = "the pair model", "the message itself"
 
-Compared = Mapping[Pair, Comparison | RecordComparison]
+Compared = Mapping[Pair, Comparison]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +43,15 @@ class Reliabilities:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AcrossSet:
-    """Accounts that may describe one thing, with their distribution (None for a single account)."""
+    """Accounts that may describe one thing, with their distribution (None for a single account).
+
+    `answer` has the accounts of each entity, by number.
+    """
 
     accounts: tuple[Account, ...]
     distribution: Distribution | None = None
     masses: Masses | None = None
+    answer: tuple[tuple[int, ...], ...] = ((0,),)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -60,7 +63,7 @@ class SetContext:
     """The accounts, comparer and reliabilities that sets are built from."""
 
     accounts: Accounts
-    comparer: Comparer | RecordComparer
+    comparer: Comparer
     reliabilities: Reliabilities
     by_id: Mapping[str, Account]
     judgements: Mapping[Pair, list[tuple[str, float]]]
@@ -69,7 +72,7 @@ class SetContext:
     def of(
         cls,
         accounts: Accounts,
-        comparer: Comparer | RecordComparer,
+        comparer: Comparer,
         reliabilities: Reliabilities,
     ) -> SetContext:
         by_id = {account.id: account for account in accounts.accounts}
@@ -78,10 +81,10 @@ class SetContext:
             comparer,
             reliabilities,
             by_id,
-            _resolve_judgements(accounts.judgements, by_id),
+            resolve_judgements(accounts.judgements, by_id),
         )
 
-    def log_odds(self, names: Pair, comparison: Comparison | RecordComparison) -> float:
+    def log_odds(self, names: Pair, comparison: Comparison) -> float:
         reliability = self.reliabilities.both(self.by_id[names[0]], self.by_id[names[1]])
         return comparison.log_odds(reliability, self.comparer.prior)
 
@@ -89,10 +92,7 @@ class SetContext:
 def components(context: SetContext, compared: Compared) -> list[list[str]]:
     """Return the connected components of the accounts under links, in order."""
     names = [account.id for account in context.accounts.accounts]
-    links = _links(context, compared)
-    if isinstance(context.comparer, RecordComparer):
-        links = _strongest_links(context, compared, links)
-    component = component_names(names, links)
+    component = component_names(names, _links(context, compared))
     members: dict[str, list[str]] = {}
     for name in names:
         members.setdefault(component[name], []).append(name)
@@ -111,24 +111,6 @@ def _links(context: SetContext, compared: Compared) -> Iterator[Pair]:
             yield names
 
 
-def _strongest_links(
-    context: SetContext, compared: Compared, links: Iterable[Pair]
-) -> Iterator[Pair]:
-    """Yield links, the most probable first, that make no set larger than `MAX_RECORDS`."""
-    odds = {
-        names: context.log_odds(names, compared[names]) if names in compared else np.inf
-        for names in links
-    }
-    home: dict[str, set[str]] = {}
-    for names in sorted(odds, key=lambda two: (-odds[two], two)):
-        left, right = (home.setdefault(name, {name}) for name in names)
-        if left is right or len(left) + len(right) > MAX_RECORDS:
-            continue
-        left |= right
-        home.update(dict.fromkeys(right, left))
-        yield names
-
-
 def solve_groups(
     context: SetContext,
     groups: Sequence[Sequence[str]],
@@ -140,24 +122,94 @@ def solve_groups(
     """Return every group with its distribution, in order."""
     problems = [_set(context, group, compared) if len(group) > 1 else None for group in groups]
     pairs = [problem[0] for problem in problems if problem is not None]
-    model = "evidential" if isinstance(context.comparer, Comparer) else "forest"
-    parameters = None if model == "evidential" else ForestParameters()
-    solved = solve_many(pairs, model, parameters=parameters, top=top, budget=budget, seed=seed)
-    answers = iter(solved)
+    answers = iter(solve_many(pairs, "evidential", top=top, budget=budget, seed=seed))
     sets = []
     for group, problem in zip(groups, problems, strict=True):
         accounts = tuple(context.by_id[name] for name in group)
         if problem is None:
             sets.append(AcrossSet(accounts))
             continue
-        answer = _check_answer(next(answers), context)
-        sets.append(AcrossSet(accounts, answer, problem[1]))
+        answer = _check_answer(next(answers), context.accounts.judgements)
+        cells = _numbered_cells(group, answer.most_probable)
+        sets.append(AcrossSet(accounts, answer, problem[1], cells))
     return sets
 
 
-def _check_answer(answer: Distribution | PartitaError, context: SetContext) -> Distribution:
+def linked_sets(
+    linked: LinkedTable,
+    records: Mapping[str, Account],
+    judgements: Judged,
+    top: int | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> list[AcrossSet]:
+    """Return the sets of linked records with their distributions, in the order of the records.
+
+    `records` are by the ids that the linker knows them by.
+    """
+    sets = linked.solved_sets
+    problems = [_of_records(problem, records) for problem in sets.pairs()]
+    solved = solve_many(
+        problems, "forest", parameters=ForestParameters(), top=top, budget=budget, seed=seed
+    )
+    cluster = {records[str(name)].id: n for n, members in enumerate(linked.clusters.values())
+               for name in members}  # fmt: skip
+    by_id = {one.id: one for one in records.values()}
+    found = [AcrossSet((records[one.id],)) for one in sets.singletons]
+    for problem, answer in zip(problems, solved, strict=True):
+        names = problem.set.ids
+        cells: dict[int, list[str]] = {}
+        for name in names:
+            cells.setdefault(cluster[name], []).append(name)
+        found.append(AcrossSet(
+            tuple(by_id[name] for name in names),
+            _check_answer(answer, ()),
+            _judged_masses(problem, judgements),
+            _numbered_cells(names, cells.values()),
+        ))  # fmt: skip
+    order = {name: n for n, name in enumerate(by_id)}
+    return sorted(found, key=lambda one: order[one.ids[0]])
+
+
+def _of_records(problem: PairProbabilities, records: Mapping[str, Account]) -> PairProbabilities:
+    """Return a set whose templates are those of the records."""
+    given = problem.set
+    apart, must = (
+        frozenset(pair(records[a].id, records[b].id) for a, b in pairs)
+        for pairs in (given.incompatible, given.must)
+    )
+    templates = tuple(records[name].template for name in given.ids)
+    return replace(problem, set=CoreferenceSet(templates, apart, must, templates[0].id))
+
+
+def _judged_masses(problem: PairProbabilities, judgements: Judged) -> Masses | None:
+    """Return the masses of the scores and the judgements about a set, if there are judgements."""
+    names = problem.set.ids
+    judged = {two: judgements[two] for two in combinations(sorted(names), 2) if two in judgements}
+    if not judged:
+        return None
+    place = {name: n for n, name in enumerate(names)}
+    beliefs = []
+    for two, said in judged.items():
+        odds = log_odds(problem.matrix[place[two[0]], place[two[1]]][None])
+        odds = odds - np.log(2.0) * sum(judged_weight(p, r) for _, p, r in said)
+        beliefs.append(PairBelief(MODEL_SOURCE, {two: float(probability(odds)[0])}))
+        beliefs += [PairBelief(source, {two: p}, r) for source, p, r in said]
+    return combine_pairs(problem.set, beliefs)[1]
+
+
+def _numbered_cells(
+    names: Sequence[str], cells: Iterable[Iterable[str]]
+) -> tuple[tuple[int, ...], ...]:
+    place = {name: n for n, name in enumerate(names)}
+    return tuple(sorted(tuple(sorted(place[name] for name in cell)) for cell in cells))
+
+
+def _check_answer(
+    answer: Distribution | PartitaError, judgements: Sequence[PairBelief]
+) -> Distribution:
     if isinstance(answer, Contradiction):
-        certain_names = certain_sources(context.accounts.judgements)
+        certain_names = certain_sources(judgements)
         raise TotalConflict([*certain_names, f"what is known ({answer})"]) from answer
     if isinstance(answer, PartitaError):
         raise answer
@@ -232,7 +284,7 @@ def _pair_beliefs(
         yield PairBelief(source, pairs, context.reliabilities[source])
 
 
-def _resolve_judgements(
+def resolve_judgements(
     judgements: Sequence[PairBelief], by_id: Mapping[str, Account]
 ) -> dict[Pair, list[tuple[str, float]]]:
     """Return the judgements by pair of accounts; an object stands for its first account."""

@@ -8,12 +8,13 @@ up under the places that contain it; keys of very many accounts are ignored.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from partita.fusion.accounts import Account
+from partita.linkage.candidates import candidate_pairs, crowded_keys
 from partita.templates.entity_types import EntityType
 from partita.templates.name import Name, words
 from partita.templates.number import Number
@@ -26,6 +27,7 @@ MAX_ACRONYM = 6  # letters of an acronym
 
 Key = tuple[str, str]
 Two = tuple[str, str]
+Numbers = dict[Key, list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +38,29 @@ class Keys:
     searched: frozenset[Key]
 
 
-class Index:
-    """Accounts by key."""
+class SchemaKeys:
+    """The keys of accounts by the slots of a schema."""
 
-    def __init__(self, schema: Schema, common: frozenset[Key] = frozenset()) -> None:
-        self.schema, self.common = schema, common
-        self._own: dict[Key, list[str]] = defaultdict(list)
-        self._searched: dict[Key, list[str]] = defaultdict(list)
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
         self._generic_words = _generic_words(schema)
 
-    def add(self, account: Account) -> None:
-        keys = self.keys(account)
-        for key in keys.own:
-            self._own[key].append(account.id)
-        for key in keys.searched:
-            self._searched[key].append(account.id)
+    def indexes(self, accounts: Sequence[Account]) -> tuple[Numbers, Numbers]:
+        """Return the numbers of accounts under the keys they are stored under, and look up."""
+        stored: Numbers = defaultdict(list)
+        searched: Numbers = defaultdict(list)
+        for n, account in enumerate(accounts):
+            keys = self.keys(account)
+            for key in keys.own:
+                stored[key].append(n)
+            for key in keys.searched:
+                searched[key].append(n)
+        return stored, searched
 
-    def find(self, account: Account) -> set[str]:
-        """Return the ids of accounts that may be the same as this one."""
-        keys = self.keys(account)
-        ids: set[str] = set()
-        for key in keys.searched - self.common:
-            ids.update(self._own.get(key, ()))
-        for key in keys.own - self.common:
-            ids.update(self._searched.get(key, ()))
-        return ids - {account.id}
-
-    def crowded_keys(self) -> frozenset[Key]:
+    def crowded(self, accounts: Sequence[Account]) -> frozenset[Key]:
         """Return the keys with too many accounts."""
-        both = self._own.keys() | self._searched.keys()
-        return frozenset(
-            key
-            for key in both
-            if len(self._own.get(key, ())) > MAX_PER_KEY
-            or len(self._searched.get(key, ())) > MAX_PER_KEY
-        )
+        stored, searched = self.indexes(accounts)
+        return crowded_keys(stored, MAX_PER_KEY) | crowded_keys(searched, MAX_PER_KEY)
 
     def keys(self, account: Account) -> Keys:
         own: set[Key] = set()
@@ -102,38 +92,32 @@ class Index:
 
 def candidates(
     accounts: Iterable[Account],
-    index: Index,
     schema: Schema,
+    common: frozenset[Key] = frozenset(),
     touched: frozenset[str] | None = None,
 ) -> Iterator[Two]:
-    """Yield every pair worth comparing once, as sorted ids, and add the accounts to the index.
+    """Yield every pair worth comparing once, as sorted ids.
 
     With `touched`, yield only pairs with at least one touched account.
     """
-    accounts_by_id: dict[str, Account] = {}
-    last = touched or frozenset()
-    ordered = sorted(
-        accounts, key=lambda account: (account.id in last, account.id)
-    )  # touched accounts last
-    for account in ordered:
-        if touched is None or account.id in last:
-            for other in sorted(index.find(account)):
-                if not cannot_match(account, accounts_by_id[other], schema):
-                    yield (other, account.id) if other < account.id else (account.id, other)
-        index.add(account)
-        accounts_by_id[account.id] = account
+    ordered = sorted(accounts, key=lambda account: account.id)
+    pairs = candidate_pairs(*SchemaKeys(schema).indexes(ordered), common)
+    for a, b in sorted(pairs, key=lambda two: two[::-1]):
+        left, right = ordered[a], ordered[b]
+        new = touched is None or not touched.isdisjoint((left.id, right.id))
+        if new and not cannot_match(left, right, schema):
+            yield left.id, right.id
 
 
-def cannot_match(left: Account, right: Account, schema: Schema, *, rows: bool = False) -> bool:
+def cannot_match(left: Account, right: Account, schema: Schema) -> bool:
     """Return whether two accounts cannot be the same thing.
 
-    This holds for incompatible types, for one and several, for two accounts of one message, and for
-    two objects that a source names differently. With `rows`, the ids that a table gives its rows
-    name no objects: a table may have two rows for one thing.
+    This holds for incompatible sorts, for one and several, for two accounts of one message, and for
+    two objects that a source names differently.
     """
     if left.object and left.object == right.object:
         return False
-    named = left.object and right.object and not (rows and left.has_row_id and right.has_row_id)
+    named = left.object and right.object
     if left.source == right.source and (left.message == right.message or named):
         return True
     return not compatible(left, right, schema)

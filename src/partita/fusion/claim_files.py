@@ -83,13 +83,16 @@ KNOWN_COLUMNS = {name for names in ROLES.values() for name in names}
 TUPLES = (("object", "source", "value"), ("object", "source", "slot", "value"))
 
 
-def claim_table(source: Any, columns: Sequence[str] = (), headed: bool = True) -> Table:
+def claim_table(
+    source: Any, columns: Sequence[str] = (), headed: bool = True, name: str | None = None
+) -> Table:
     """Read a table of claims, records or judgements; `columns` names those without a header.
 
     Text that is separated by tabs (.txt, or any unless it must be `headed`) may be without one: of
     two columns, they are an object and its true value.
     """
-    table = read_table(source, name=named(source, "claims"), columns=columns, tuples=TUPLES)
+    name = name or named(source, "claims")
+    table = read_table(source, name=name, columns=columns, tuples=TUPLES)
     tabs = table.separator == "\t" and not (headed and not table.name.endswith(".txt"))
     if columns or not tabs or table.find(*KNOWN_COLUMNS):
         return table

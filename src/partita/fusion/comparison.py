@@ -12,7 +12,7 @@ import numpy as np
 
 from partita.core import FloatArray, IntArray, Template, linked_components
 from partita.fusion.accounts import Account
-from partita.fusion.blocking import Index, Key, candidates, cannot_match
+from partita.fusion.blocking import Key, candidates, cannot_match
 from partita.fusion.typed import close
 from partita.pairs.characteristics import log_odds, offsets
 from partita.pairs.columns import template_columns
@@ -187,7 +187,7 @@ class Comparer:
         self, accounts: Iterable[Account], touched: frozenset[str] | None = None
     ) -> Iterator[Two]:
         """Yield the pairs worth comparing, as sorted ids."""
-        return candidates(accounts, Index(self.schema, self.common), self.schema, touched)
+        return candidates(accounts, self.schema, self.common, touched)
 
     def compare(
         self, accounts: Mapping[str, Account], pairs: Sequence[Two]

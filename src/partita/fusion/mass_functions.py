@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from partita.errors import InputError, TooLarge, TotalConflict
@@ -24,10 +23,10 @@ from partita.evidence import (
     pignistic,
     plausibility,
 )
-from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
-from partita.files.text import Lines, opened
+from partita.files.strict import Place, fields, list_of, number_of, text_of
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Change
+from partita.fusion.sources import BELIEFS, read_source
 from partita.templates.words import symbol
 
 FIELDS = ("object", "slot", "source")
@@ -90,12 +89,13 @@ class CombinedMasses:
 # --- reading ---
 
 
-def read_masses(path: str | Path) -> MassFile:
-    """Read mass functions, one JSON object per line."""
+def read_masses(given: Any) -> MassFile:
+    """Read mass functions, one JSON object per line or row."""
+    read = read_source(given, kinds={"": BELIEFS})
     masses: list[SourceMasses] = []
     reliabilities: dict[str, float] = {}
     members: dict[str, frozenset[str]] = {}
-    for place, value in _json_lines(path):
+    for place, value in read.rows():
         of_set = isinstance(value, dict) and "set" in value
         needed = ("set", "source") if of_set else FIELDS
         allowed = (*SETS_OF_MASSES, "reliability")
@@ -114,7 +114,7 @@ def read_masses(path: str | Path) -> MassFile:
         if row.get("reliability") is not None:
             _add_reliability(source, row["reliability"], reliabilities, place)
     if not masses:
-        raise InputError("has no mass functions; expected at least one", file=str(path))
+        raise InputError("has no mass functions; expected at least one", file=read.name)
     return MassFile(tuple(masses), reliabilities)
 
 
@@ -158,19 +158,6 @@ def _cells(value: list[Any], place: Place) -> list[list[str]]:
     if not names or not all(cells) or len({*names}) < len(names):
         place.refuse("a configuration has an empty cell or a template twice")
     return sorted(cells)
-
-
-def _json_lines(path: str | Path) -> Iterator[tuple[Place, Any]]:
-    with opened(path) as stream:
-        lines = Lines(stream, str(path))
-        for block in lines.blocks():
-            first = lines.read + 1
-            for number, text in enumerate(lines.decoded(block), first):
-                place = Place(str(path), number)
-                if number in lines.broken:
-                    place.refuse(lines.broken[number])
-                if text.strip():
-                    yield place, parsed(text, place)
 
 
 def _name(value: Any, what: str, place: Place) -> str:

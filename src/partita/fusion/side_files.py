@@ -1,17 +1,15 @@
-"""Read truths, reliabilities, hierarchies and objects, and recognise the kinds of files."""
+"""Read truths, reliabilities, hierarchies and objects."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from partita.errors import InputError
-from partita.files.text import STANDARD_INPUT, opened
-from partita.fusion.claim_files import add_reliability, claim_columns, claim_table, read_claims
+from partita.fusion.claim_files import add_reliability, read_claims
+from partita.fusion.claims import checked_reliabilities
 from partita.fusion.hierarchy import Nesting, find_cycle
-from partita.tables import Table, named, read_table, table_blocks
+from partita.tables import Table, named, read_table
 from partita.tables.columns import ids_of
 from partita.templates.words import symbol
 
@@ -47,8 +45,10 @@ def _single_slot(slots: list[str], name: str, file: str) -> str:
 
 
 def read_reliabilities(source: Any) -> dict[str, float]:
-    """Read reliabilities from a table with the columns source and reliability."""
+    """Read reliabilities from a mapping, or a table with the columns source and reliability."""
     reliabilities: dict[str, float] = {}
+    if isinstance(source, Mapping):
+        return checked_reliabilities(source)
     table = _side_table(source, "reliability", ("source", "reliability"))
     for row, texts in enumerate(_texts(table)):
         name = _required(texts, ("source", "src"), row, table)
@@ -83,16 +83,11 @@ def read_nesting(source: Any) -> Nesting:
     return _without_root(names, kept)
 
 
-def is_nesting(source: Any) -> bool:
-    """Return whether a table has the columns of a hierarchy."""
-    if str(source) == STANDARD_INPUT or json_kind(source):
-        return False
-    first = next(table_blocks(source), None)
-    columns = set() if first is None else {name.lower() for name in first.columns}
-    return columns in ({"id", "name", parent} for parent in PARENT_COLUMNS) or columns == {
-        "name",
-        "parent",
-    }
+def is_hierarchy(columns: Sequence[str]) -> bool:
+    """Return whether these are the columns of a hierarchy."""
+    names = {name.lower() for name in columns}
+    parents = ({"id", "name", parent} for parent in PARENT_COLUMNS)
+    return names == {"name", "parent"} or names in parents
 
 
 def _without_root(names: dict[str, str], parents: dict[str, str]) -> Nesting:
@@ -126,45 +121,3 @@ def _required(texts: dict[str, str], names: tuple[str, ...], row: int, table: Ta
     if not text:
         raise table.error(row, f"has no {' or '.join(names)}; found {', '.join(texts)}")
     return text
-
-
-SOURCES = ("reports", "records", "claims", "judgements", "beliefs")
-SNIFFED_BYTES = 1 << 16  # of a file, to recognise results and beliefs
-
-
-def source_kind(path: Any) -> str:
-    """Return the kind of a file by its first line of JSON or its column names."""
-    if str(path) == STANDARD_INPUT:
-        return "claims"  # standard input can be read only once
-    if kind := json_kind(path):
-        return kind
-    table = claim_table(path)
-    roles = claim_columns(table.columns)
-    if isinstance(roles, str):
-        return "records"
-    if roles.left is not None and roles.right is not None:
-        return "judgements"
-    return "claims" if roles.value is not None else "records"
-
-
-def json_kind(path: Any) -> str:
-    """Return "reports" or "beliefs" by the fields of the first line of JSON, else ""."""
-    if not isinstance(path, str | os.PathLike) or str(path) == STANDARD_INPUT:
-        return ""
-    with opened(path) as stream:
-        start = stream.read(SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not start.startswith(b"{"):
-        return ""
-    line = start.split(b"\n", 1)[0].decode(errors="replace")
-    try:
-        first = json.loads(line)
-    except (ValueError, RecursionError):  # a long line was cut, or its reader reports an error
-        fields = {
-            name for name in ("set", "singletons", "masses", "distribution") if f'"{name}":' in line
-        }
-        fields |= {"version"} if line.startswith('{"version":') else set()
-    else:
-        fields = set(first) if isinstance(first, dict) else set()
-    if "version" in fields and fields & {"set", "singletons"}:
-        return "reports"
-    return "beliefs" if fields & {"masses", "distribution"} and "version" not in fields else ""

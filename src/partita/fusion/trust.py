@@ -13,7 +13,6 @@ from partita.fusion.accounts import Account
 from partita.fusion.belief import Trust
 from partita.fusion.comparison import Comparison
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS
-from partita.fusion.record_model import RecordModel
 from partita.fusion.value_reading import ParsedSlot
 from partita.pairs.models import probability
 from partita.templates.name import Name
@@ -199,39 +198,6 @@ def agreement(
          for m, slot in enumerate(shared.slots)},
         tuple(_counts(shared, claims, right, by_slot)),
     )  # fmt: skip
-
-
-def records_agreement(
-    model: RecordModel, sources: Sequence[str], fixed: Mapping[str, float]
-) -> Agreement:
-    """Return the reliabilities of a learned comparison of records, over all columns and by each."""
-    rates: dict[str, float] = {}
-    intervals: dict[str, tuple[float, float]] = {}
-    counts = []
-    columns = list(model.columns)
-    unseen = float(np.mean(list(model.pooled.values())))
-    for source in sources:
-        sizes = [model.claims.get((source, c), (0.0, 0.0)) for c in columns]
-        total, good = sum(n for n, _ in sizes), sum(r for _, r in sizes)
-        rates[source] = fixed.get(source, (good + unseen) / (total + 1.0))
-        counted = _records(model, source)
-        right = counted * rates[source]
-        given = (rates[source], rates[source])
-        intervals[source] = (
-            given if source in fixed else interval(right, counted - right, rates[source])
-        )
-        for column, (size, _) in zip(columns, sizes, strict=True):
-            if size > 0:
-                r = model.reliability(source, column)
-                n = model.filled.get((source, column), 0)
-                low, high = interval(n * r, n * (1 - r), r)
-                counts.append(SlotReliability(source, column, r, low, high, n, n * r))
-    by_slot = {(s, c): model.reliability(s, c) for s in sources for c in columns}
-    return Agreement(rates, intervals, unseen, by_slot, tuple(counts))
-
-
-def _records(model: RecordModel, source: str) -> float:
-    return float(sum(n for (name, _), n in model.filled.items() if name == source))
 
 
 def _intervals(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from partita.core import FloatArray, IntArray
+from partita.linkage.engines import Settings
 
 ITERATIONS = 500
 CONVERGED = 1e-5
@@ -16,8 +17,6 @@ PRIOR = 0.3  # weight of the starting values, in matches per record
 EQUAL = 0.85  # of pairs that match, the share that agree in a column, to start with
 BETTER = 1.0  # by which the log-likelihood of the second fit must be higher
 LEAST = 1e-6  # probability of a level that no random pair has
-
-Settings = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,10 +72,10 @@ def read_records(
     if sum(len(source.ids) for source in sources) < 2:
         raise InputError("has one record (expected at least two)", file=sources[0].name)
     _check_names([*ignore], names, "to ignore")
-    ids = _record_ids(sources)
     if columns is None:
-        columns = _to_compare(joined, {*ignore}, note)
+        columns = columns_to_compare(joined, {*ignore}, note)
     homes = [source.name for source in sources for _ in source.ids]
+    ids = record_ids(homes, [one for source in sources for one in source.ids])
     return RecordTable(ids, homes, joined, columns)
 
 
@@ -129,14 +129,17 @@ def _id_column(
     if unique_id is not None:
         _check_names([unique_id], list(columns), "of ids", file)
         return unique_id
-    for name in _usual_ids(columns):
-        if _are_unique(columns[name]):
-            return name
+    name = unique_id_column(columns)
+    if name is not None and name.lower() not in IDS:
+        note(f"{file}: records are called by {name}, whose values are unique")
+    return name
+
+
+def unique_id_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the column of ids: called as ids usually are, or the first; its values are unique."""
     first = next(iter(columns), "")
-    if ID_HEADER(first) and _are_unique(columns[first]):
-        note(f"{file}: records are called by {first}, whose values are unique")
-        return first
-    return None
+    names = [*_usual_ids(columns), *([first] if ID_HEADER(first) else [])]
+    return next((name for name in names if _are_unique([*map(text_of, columns[name])])), None)
 
 
 def _are_unique(values: Sequence[str | None]) -> bool:
@@ -172,22 +175,22 @@ def _check_ids(values: Sequence[str | None], table: Table, name: str) -> None:
             raise table.error(row, f"the {name} is {value}, {same}")
 
 
-def _record_ids(sources: Sequence[_Source]) -> list[Id]:
+def record_ids(sources: Sequence[str], ids: Sequence[Id]) -> list[Id]:
     """Return the ids of all records, with their source where two sources share an id."""
-    plain = [one for source in sources for one in source.ids]
-    if len({*map(str, plain)}) == len(plain):
-        return plain
-    return [f"{source.name}{SEPARATOR}{one}" for source in sources for one in source.ids]
+    if len({*map(str, ids)}) == len(ids):
+        return list(ids)
+    return [f"{source}{SEPARATOR}{one}" for source, one in zip(sources, ids, strict=True)]
 
 
-def _to_compare(
-    columns: Mapping[str, Sequence[str | None]], ignored: set[str], note: Note
+def columns_to_compare(
+    columns: Mapping[str, Sequence[str | None]], ignored: Set[str], note: Note
 ) -> list[Column]:
+    """Return the columns to compare; those that seem to hold the answer are not."""
     answers = [name for name, values in columns.items() if is_label(name, values)]
     for name in answers:
         if name not in ignored:
             note(f"column {name} seems to hold clusters or ids that repeat: not compared")
-    guessed = guess_columns(columns, ignored.union(answers))
+    guessed = guess_columns(columns, {*ignored, *answers})
     compared = {column.name for column in guessed}
     for name in columns:
         if name not in compared and name not in ignored and name not in answers:

@@ -6,16 +6,15 @@ import json
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core import FloatArray, IntArray, linked_components
+from partita.core import IntArray, linked_components
 from partita.errors import InputError, Unavailable
 from partita.files.strict import json_problem
 from partita.files.text import whole_text
@@ -25,6 +24,7 @@ from partita.linkage.agreement_patterns import (
     random_shares,
     with_fit,
 )
+from partita.linkage.engines import OWN, Progress, Scored, Settings
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import RecordTable
 from partita.linkage.splink_settings import (
@@ -32,7 +32,6 @@ from partita.linkage.splink_settings import (
     DUCKDB,
     Dialect,
     Rule,
-    Settings,
     candidate_rules,
     choose_rules,
     default_settings,
@@ -42,25 +41,10 @@ from partita.tables import Note
 
 RANDOM_PAIRS = 2e6  # by which the agreement of random pairs is estimated
 TABLE = "partita_records"
-
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """Compared pairs by the numbers of their records, with match weights, and the model."""
-
-    left: IntArray
-    right: IntArray
-    weight: FloatArray
-    model: Settings
-
-    @property
-    def probability(self) -> FloatArray:
-        return np.asarray(1.0 / (1.0 + np.exp2(-np.clip(self.weight, -1000.0, 1000.0))))
+LINK_ONLY = "link_only"  # Splink's word for tables without duplicates
 
 
-class Engine(ABC):
+class SplinkEngine(ABC):
     """A table of records in a database, compared by Splink: how it is trained.
 
     A subclass has the database. It has the records in the table `TABLE`, numbered in the column
@@ -105,7 +89,15 @@ class Engine(ABC):
             raise InputError("no two records agree in any column: nothing can be compared")
         return default_settings(columns, rules, self.link_type, self.dialect)
 
-    def train(self, settings: Settings, progress: Progress, note: Note) -> Settings:
+    def fit(self, settings: Settings | None, progress: Progress, note: Note) -> Settings:
+        """Return a trained model: the one given, given settings after training, or the default."""
+        if settings is None:
+            return self._train(self.settings(), progress, note)
+        own = {"unique_id_column_name": "record", "source_dataset_column_name": "source"}
+        given = settings | own | {"link_type": self.link_type}
+        return given if is_trained(given) else self._train(given, progress, note)
+
+    def _train(self, settings: Settings, progress: Progress, note: Note) -> Settings:
         """Return settings with trained probabilities."""
         retained = ("retain_matching_columns", "retain_intermediate_calculation_columns")
         linker = self.linker(settings | dict.fromkeys(retained, True))
@@ -143,7 +135,7 @@ class Engine(ABC):
         """How many pairs there are, whether compared or not."""
         count = sum(self.sizes)
         pairs = count * (count - 1) // 2
-        if self.link_type == "link_only":
+        if self.link_type == LINK_ONLY:
             pairs -= sum(size * (size - 1) // 2 for size in self.sizes)
         return max(pairs, 1)
 
@@ -152,10 +144,10 @@ def link_type(sources: int, one_to_one: bool) -> str:
     """Return Splink's word for what is done with one table or several."""
     if sources < 2:
         return "dedupe_only"
-    return "link_only" if one_to_one else "link_and_dedupe"
+    return LINK_ONLY if one_to_one else "link_and_dedupe"
 
 
-class DuckEngine(Engine):
+class DuckEngine(SplinkEngine):
     """A table of records in DuckDB."""
 
     dialect = DUCKDB
@@ -196,6 +188,10 @@ class DuckEngine(Engine):
         with splink_errors():
             return self.splink.Linker(tables, settings, log_level=logging.ERROR)
 
+    def apart(self, model: Settings) -> Sequence[str] | None:
+        """Return the sources of the records if no table has duplicates."""
+        return self.table.sources if self.link_type == LINK_ONLY else None
+
     def score(self, model: Settings, link_above: float, threads: int = 2) -> Scored:
         """Score the pairs of the blocking rules; keep those within connected sets of records."""
         linker = self.linker(model, threads)
@@ -206,7 +202,8 @@ class DuckEngine(Engine):
         links = self.query(query)
         left, right = (np.asarray(links[end], np.int64) for end in "ab")
         home = linked_components(len(self.table), left, right)
-        return self._within(scored, home, model)
+        compared = int(self.query(f"SELECT count(*) AS n FROM {scored}")["n"][0])
+        return self._within(scored, home, compared)
 
     def weights(self, model: Settings, left: int, right: int) -> list[tuple[str, float]]:
         """Return the match weights of two records, column by column, as natural logarithms.
@@ -232,7 +229,7 @@ class DuckEngine(Engine):
                 weights.append((f"{name}: how frequent the value is", float(more)))
         return [weights[0], *((label, weight * float(np.log(2))) for label, weight in weights[1:])]
 
-    def _within(self, scored: str, home: IntArray, model: Settings) -> Scored:
+    def _within(self, scored: str, home: IntArray, compared: int) -> Scored:
         """Return the scored pairs whose records have the same home."""
         import pyarrow
 
@@ -246,7 +243,7 @@ class DuckEngine(Engine):
         rows = self.query(query)
         self.connection.unregister("partita_homes")
         left, right = (np.asarray(rows[end], np.int64) for end in "ab")
-        return Scored(left, right, np.asarray(rows["weight"], np.float64), model)
+        return Scored(left, right, np.asarray(rows["weight"], np.float64), compared)
 
 
 def _level_label(comparison: Mapping[str, Any], gamma: int) -> str:
@@ -279,6 +276,8 @@ def read_settings(path: str | Path) -> Settings:
         settings = json.loads(whole_text(path))
     except (ValueError, RecursionError) as error:
         raise InputError(json_problem(error), file=str(path)) from error
+    if isinstance(settings, dict) and settings.get("engine") == OWN:
+        return settings
     if not isinstance(settings, dict) or "comparisons" not in settings:
         raise InputError("is not Splink settings (expected comparisons)", file=str(path))
     for comparison in _objects(settings, "comparisons", path):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from partita.linkage.engines import Settings
 from partita.linkage.record_columns import Column
 
 Level = dict[str, Any]
-Settings = dict[str, Any]
 
 ALL_PAIRS = 500_000  # a table with no more pairs is compared without blocking
 PAIRS_PER_RECORD = 150  # blocking rules are chosen to compare about this many pairs per record

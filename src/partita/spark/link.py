@@ -8,18 +8,18 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from partita.app.link import guessed_types, trained_model
+from partita.app.link import guessed_types, settings_of
 from partita.core import Budget
 from partita.errors import InputError, Unavailable
+from partita.linkage.engines import Settings
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, prepared, text_of
 from partita.linkage.record_tables import SEPARATOR, id_column, read_records
-from partita.linkage.splink_engine import TABLE, Engine, link_type, read_settings, splink_errors
-from partita.linkage.splink_settings import DUCKDB, SPARK, Settings
+from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
+from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
 from partita.spark.clusters import Run, SparkClusters
 from partita.spark.earlier import Earlier
@@ -72,7 +72,7 @@ def link(
     engine = SparkEngine(tables, unique_id, ignore, one_to_one, seed, notes.append)
     if settings is None:
         notes.append(guessed_types(engine.columns))
-    model = trained_model(engine, _for_spark(settings), progress, notes.append)
+    model = engine.fit(_for_spark(settings), progress, notes.append)
     progress("scoring pairs")
     scores = engine.score(model).persist()
     nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
@@ -85,9 +85,9 @@ def link(
 
 def _for_spark(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:
     """Return settings with Spark's names of the functions that DuckDB calls otherwise."""
-    if settings is None:
+    given = settings_of(settings)
+    if given is None:
         return None
-    given = dict(settings) if isinstance(settings, Mapping) else read_settings(Path(settings))
     text = json.dumps(given)
     for field in fields(DUCKDB):
         old, new = (getattr(dialect, field.name) for dialect in (DUCKDB, SPARK))
@@ -96,7 +96,7 @@ def _for_spark(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> S
     return found | {"sql_dialect": "spark"}
 
 
-class SparkEngine(Engine):
+class SparkEngine(SplinkEngine):
     """A table of records on Spark, whose values are cleaned as on one machine."""
 
     dialect = SPARK

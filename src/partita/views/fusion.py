@@ -347,10 +347,10 @@ def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
         yield f"… {count_text(len(things) - MAX_OBJECTS, 'more thing')} (--json has all)\n"
     yield "\n"
     yield from _thing_sources(fused)
-    key = "no name and no place" if fused.learned.records is None else "no key"
+    key = "no name and no place" if fused.learned.linked is None else "no key"
     yield (
-        f"\n{fused.pairs:,} pairs of accounts, {len(fused.compared):,} compared, "
-        f"{fused.pairs - len(fused.compared):,} share {key}\n"
+        f"\n{fused.pairs:,} pairs of accounts, {fused.compared_pairs:,} compared, "
+        f"{fused.pairs - fused.compared_pairs:,} share {key}\n"
     )
 
 
@@ -377,19 +377,18 @@ def _thing_slot(name: str, slot: SlotOfThing, thing: Thing, width: int) -> Itera
 
 
 def _sources_of(accounts: Sequence[str], thing: Thing) -> str:
-    sources = sorted({account.source for account in thing.accounts if account.id in accounts})
+    sources = thing.sources_of(accounts)
     return f"  ({', '.join(map(clean, sources))})" if sources else ""
 
 
 def _thing_sources(fused: FusedAccounts) -> Iterator[str]:
     widths = (7, 7, 7)
     yield f"{_source_line('source', 'reliability', ('claims', 'right', 'wrong'), widths)}\n"
-    sources = _sources(fused)
-    for row in sources[:MAX_SOURCES]:
-        interval = "given" if row["given"] else f"{row['low']:.3f} to {row['high']:.3f}"
-        reliability = f"{row['reliability']:.3f} {interval}"
-        counts = (f"{row['claims']:,}", f"{row['right']:.1f}", f"{row['wrong']:.1f}")
-        yield f"{_source_line(row['source'], reliability, counts, widths)}\n"
+    sources = fused.source_trusts()
+    for one in sources[:MAX_SOURCES]:
+        interval = "given" if one.given else f"{one.low:.3f} to {one.high:.3f}"
+        counts = (f"{one.claims:,}", f"{one.right:.1f}", f"{one.wrong:.1f}")
+        yield f"{_source_line(one.source, f'{one.reliability:.3f} {interval}', counts, widths)}\n"
     yield from _more_sources(len(sources))
     for copy in find_copying_sources(fused)[:5]:
         yield f"{clean(copy.copier)} may copy {clean(copy.original)} ({copy.slot or 'sort'})\n"
@@ -410,7 +409,7 @@ def things_json(
     without: str | None = None,
 ) -> dict[str, Any]:
     """Return entities with values and accounts, sets, sources, copying and comparisons."""
-    compared = len(fused.compared)
+    compared = fused.compared_pairs
     set_of_account = {
         account.id: n for n, item in enumerate(fused.sets) for account in item.set.accounts
     }
@@ -419,7 +418,7 @@ def things_json(
         "domain": domain,
         "entities": [_thing_json(item, fused, set_of_account) for item in fused.things],
         "sets": [_set_json(item) for item in fused.sets if item.set.distribution is not None],
-        "sources": _sources(fused),
+        "sources": [asdict(one) for one in fused.source_trusts()],
         "copying": [{**asdict(item), "share": item.share} for item in find_copying_sources(fused)],
         "compared": {
             "pairs": compared,
@@ -451,12 +450,11 @@ def _thing_json(
 
 
 def _slot_json(slot: SlotOfThing, thing: Thing) -> dict[str, Any]:
-    source = {account.id: account.source for account in thing.accounts}
     values = [
         {
             "value": value.value,
             **figure_json(value.probability),
-            "sources": sorted({source[name] for name in value.accounts}),
+            "sources": list(thing.sources_of(value.accounts)),
             "accounts": list(value.accounts),
         }
         for value in slot.values
@@ -484,43 +482,16 @@ def _set_json(resolved: Resolved) -> dict[str, Any]:
     """Return a set as in result lines, with the pairs on which sources contradict each other."""
     assert resolved.set.distribution is not None
     document: dict[str, Any] = json.loads(result_line(resolved.set.distribution))
-    masses = resolved.set.masses
-    if masses is not None:
-        positions = np.argwhere(np.triu(masses.conflict > MIN_CONFLICT, 1)).tolist()
-        document["contradicted"] = [
-            {
-                "left": resolved.set.ids[a],
-                "right": resolved.set.ids[b],
-                "conflict": float(masses.conflict[a, b]),
-            }
-            for a, b in positions
-        ]
+    conflict = np.zeros((0, 0)) if resolved.set.masses is None else resolved.set.masses.conflict
+    document["contradicted"] = [
+        {
+            "left": resolved.set.ids[a],
+            "right": resolved.set.ids[b],
+            "conflict": float(conflict[a, b]),
+        }
+        for a, b in np.argwhere(np.triu(conflict > MIN_CONFLICT, 1)).tolist()
+    ]
     return document
-
-
-def _sources(fused: FusedAccounts) -> list[dict[str, Any]]:
-    """Return each source's reliability and its right and wrong claims, by slot."""
-    learned = fused.learned
-    accounts = Counter(counts.source for counts in fused.accounts.accounts)
-    rows = []
-    for source in fused.accounts.sources:
-        slots = [counts for counts in learned.counts if counts.source == source]
-        low, high = learned.interval(source)
-        rows.append(
-            {
-                "source": source,
-                "reliability": learned.reliabilities[source],
-                "low": low,
-                "high": high,
-                "given": source in learned.fixed,
-                "accounts": accounts[source],
-                "claims": sum(counts.claims for counts in slots),
-                "right": sum(counts.right for counts in slots),
-                "wrong": sum(counts.claims - counts.right for counts in slots),
-                "slots": {counts.slot or "sort": asdict(counts) for counts in slots},
-            }
-        )
-    return rows
 
 
 def masses_text(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,6 +29,7 @@ from partita.web.request_models import (
 
 if TYPE_CHECKING:
     from partita.app.runner import Settings
+    from partita.fusion.sources import FuseSource
 
 WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is near."
 
@@ -122,24 +123,25 @@ class ComputingCalls:
         return json_bytes(self._workspace.explain_text(request.text, _settings(request), **ends))
 
     def fuse(self, body: bytes) -> bytes:
-        from partita.app.fuse_contents import Content, Options
+        from partita.fusion.sources import Content, read_source
+        from partita.options import FuseOptions
 
         request = parse(FuseRequest, body)
-        for source in request.sources:
-            _check_domain(source, request.kinds)
         contents = [Content(source.name, source.content) for source in request.sources]
+        sources = [read_source(content, kinds=request.kinds) for content in contents]
+        for source in sources:
+            _check_domain(source)
         hierarchy = request.hierarchy
-        options = Options(
+        options = FuseOptions(
             domain=request.domain or "",
-            kinds=request.kinds,
-            slot_kinds=request.slot_kinds,
-            reliabilities=request.reliabilities,
+            kinds={**request.kinds, **request.slot_kinds},
+            reliability=request.reliabilities or None,
             hierarchy=None if hierarchy is None else Content(hierarchy.name, hierarchy.content),
             tolerance=request.tolerance,
             without=request.without,
             top=request.top,
         )
-        return json_bytes(self._workspace.fuse(contents, request.runs, options))
+        return json_bytes(self._workspace.fuse(sources, request.runs, options))
 
     def cluster(self, body: bytes) -> bytes:
         from partita.app.record_review import review
@@ -227,25 +229,13 @@ def _solve(body: bytes, seconds: float) -> bytes:
     return result_line(distribution).encode()
 
 
-def _check_domain(source: Source, kinds: Mapping[str, str]) -> None:
+def _check_domain(source: FuseSource) -> None:
     """Accept results of installed domains only: elsewhere a domain may be the path of a folder."""
-    domain = _domain_of(source, kinds)
+    from partita.fusion.account_results import read_results
+    from partita.fusion.sources import REPORTS
+
+    domain = read_results(source).domain if source.kind == REPORTS else ""
     if domain and domain not in installed(DOMAINS):
         expected = ", ".join(installed(DOMAINS))
         problem = f"unknown domain {domain!r}; expected one of {expected}"
         raise InputError(problem, file=source.name)
-
-
-def _domain_of(source: Source, kinds: Mapping[str, str]) -> str:
-    """Return the domain of a results file as fusion itself would read it."""
-    from partita.app.fuse import source_kinds
-    from partita.fusion.account_results import result_domain
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / source.name
-        path.write_bytes(source.content.encode())
-        try:
-            (kind,) = source_kinds([path], kinds).values()
-            return result_domain(path) if kind == "reports" else ""
-        except InputError as error:
-            raise InputError(error.problem, file=source.name, line=error.line) from None

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from partita.app.fuse import EntityOptions, fuse_entities
-from partita.app.fuse_contents import Content, Options, fuse_contents
+from partita.app.belief import fuse_contents
+from partita.app.fuse import fuse_entities
 from partita.cli import app
 from partita.errors import InputError
+from partita.fusion.sources import Content
+from partita.options import FuseOptions
 
 FIRST = """Subj: Tarboro Fuel Depot
 
@@ -96,13 +98,13 @@ def test_reliabilities_are_taken_as_they_are(folder, tmp_path):
     given = tmp_path / "given.csv"
     given.write_text("source,reliability\ntable,1\n")
     found = fuse_entities(
-        [folder / "watch.jsonl", folder / "table.csv"], EntityOptions(reliability=given)
+        [folder / "watch.jsonl", folder / "table.csv"], FuseOptions(reliability=given)
     ).fused
     thing = next(one for one in found.things if len(one.accounts) > 1 and one.type == "DEPOT")
     assert thing.slots["SIZE"].values[0].text == "30 ha"
     given.write_text("source,reliability\neve,1\n")
     with pytest.raises(InputError, match="reliability of unknown source eve"):
-        fuse_entities([folder / "table.csv"], EntityOptions(reliability=given))
+        fuse_entities([folder / "table.csv"], FuseOptions(reliability=given))
 
 
 def test_a_kind_can_be_forced_and_options_of_claims_are_refused(folder):
@@ -119,7 +121,7 @@ def test_a_kind_can_be_forced_and_options_of_claims_are_refused(folder):
 def test_contents_are_fused_as_files_are(folder):
     names = ("watch.jsonl", "table.csv")
     contents = [Content(name, (folder / name).read_text()) for name in names]
-    told = fuse_contents(contents, Options(reliabilities={"table": 0.9}, without="table"))
+    told = fuse_contents(contents, FuseOptions(reliability={"table": 0.9}, without="table"))
     assert depot(told)["sources"] == ["table", "watch"]
     assert told["without"]["source"] == "table"
     files = {o["file"] for one in told["entities"] for a in one["accounts"] for o in a["templates"]}
@@ -134,7 +136,9 @@ def test_contents_are_fused_as_files_are(folder):
 
 def test_contents_that_are_wrong_are_told_by_their_name():
     with pytest.raises(InputError, match=r"^t\.csv, line 1: unknown slot 'colour'"):
-        fuse_contents([Content("t.csv", "facility,colour\ndepot,red\n")], Options(domain="depots"))
+        fuse_contents(
+            [Content("t.csv", "facility,colour\ndepot,red\n")], FuseOptions(domain="depots")
+        )
     with pytest.raises(InputError, match="duplicate source name"):
         fuse_contents([Content("t.csv", ""), Content("t.csv", "")])
     with pytest.raises(InputError, match="invalid source name"):
@@ -160,7 +164,7 @@ CITY = "object,source,city\nx,ann,Rome\nx,bob,Rome\n"
 )
 def test_a_reliability_that_cannot_be_names_the_source_and_no_file(content, reliability, said):
     with pytest.raises(InputError) as error:
-        fuse_contents([Content("c.csv", content)], Options(reliabilities=reliability))
+        fuse_contents([Content("c.csv", content)], FuseOptions(reliability=reliability))
     assert str(error.value) == said
 
 
@@ -190,7 +194,7 @@ def printed(tmp_path, *options: str) -> dict:
 
 def test_a_hierarchy_stands_beside_contents_or_among_them(tmp_path):
     claims, places = Content("depots.csv", DEPOTS), Content("places.csv", PLACES)
-    told = fuse_contents([claims], Options(hierarchy=places))
+    told = fuse_contents([claims], FuseOptions(hierarchy=places))
     assert told == fuse_contents([places, claims])
     assert told == printed(tmp_path) | {"notes": []}
     (kinston,) = (one for one in told["objects"] if one["object"] == "Kinston depot")
@@ -200,7 +204,7 @@ def test_a_hierarchy_stands_beside_contents_or_among_them(tmp_path):
 
 def test_a_hierarchy_may_be_called_as_a_source_is():
     named = Content("hierarchy", DEPOTS)
-    given = Options(hierarchy=Content("hierarchy", PLACES), reliabilities={"forum": 0.5})
+    given = FuseOptions(hierarchy=Content("hierarchy", PLACES), reliability={"forum": 0.5})
     assert len(fuse_contents([named, Content("reliabilities", DEPOTS)], given)["objects"]) == 3
 
 
@@ -216,7 +220,7 @@ def test_a_hierarchy_may_be_called_as_a_source_is():
     ],
 )
 def test_a_hierarchy_that_cannot_be_is_named(sources, hierarchy, said):
-    options = Options(hierarchy=None if hierarchy is None else Content("h.csv", hierarchy))
+    options = FuseOptions(hierarchy=None if hierarchy is None else Content("h.csv", hierarchy))
     with pytest.raises(InputError) as error:
         fuse_contents([Content(name, text) for name, text in sources.items()], options)
     assert str(error.value).startswith(said)
@@ -224,18 +228,18 @@ def test_a_hierarchy_that_cannot_be_is_named(sources, hierarchy, said):
 
 def test_kinds_of_slots_are_as_for_the_command(tmp_path):
     claims, places = Content("depots.csv", DEPOTS), Content("places.csv", PLACES)
-    told = fuse_contents([claims, places], Options(slot_kinds={"built": "number"}))
+    told = fuse_contents([claims, places], FuseOptions(kinds={"built": "number"}))
     assert told == printed(tmp_path, "--kind", "built=number") | {"notes": []}
     assert {slot: how["kind"] for slot, how in told["slots"].items()} == {
         "built": "number",
         "city": "open",
     }
-    near = Options(slot_kinds={"built": "number"}, tolerance=0.02)
+    near = FuseOptions(kinds={"built": "number"}, tolerance=0.02)
     (kinston,) = (
         one for one in fuse_contents([claims], near)["objects"] if one["object"] == "Kinston depot"
     )
     assert len(kinston["slots"]["built"]["values"]) == 1
-    every = fuse_contents([Content("c.csv", CITY)], Options(slot_kinds={"": "people"}))
+    every = fuse_contents([Content("c.csv", CITY)], FuseOptions(kinds={"": "people"}))
     assert every["slots"]["city"]["kind"] == "people"
 
 
@@ -250,5 +254,5 @@ def test_kinds_of_slots_are_as_for_the_command(tmp_path):
 )
 def test_kinds_of_slots_that_cannot_be_are_named(content, kinds, said):
     with pytest.raises(InputError) as error:
-        fuse_contents([Content("c.csv", content)], Options(slot_kinds=kinds))
+        fuse_contents([Content("c.csv", content)], FuseOptions(kinds=kinds))
     assert str(error.value).startswith(said)
