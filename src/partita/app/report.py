@@ -12,8 +12,7 @@ from partita.app.evaluate import evaluate
 from partita.app.run_batch import text_hash
 from partita.core import Configuration, Template
 from partita.errors import InputError, PartitaError
-from partita.files.strict import Place, parsed
-from partita.files.text import numbered_lines
+from partita.files.strict import Place, json_lines
 from partita.results.saved_results import Alone, result_of
 from partita.results.template_json import template_of
 from partita.text.messages import read_texts
@@ -134,13 +133,10 @@ def _read_survey(path: Path, progress: Progress | None) -> _Survey:
 
 
 def _lines(path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
-    for number, text in numbered_lines(path):
-        if text.strip():
-            place = Place(str(path), number)
-            value = parsed(text, place)
-            if not isinstance(value, dict):
-                place.refuse("is not a JSON object (expected a line of results)")
-            yield place, value
+    for place, value in json_lines(path):
+        if not isinstance(value, dict):
+            place.refuse("is not a JSON object (expected a line of results)")
+        yield place, value
 
 
 def _messages(

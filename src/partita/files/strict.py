@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 from partita.errors import InputError, Unit
+from partita.files.text import numbered_lines
 
 LONGEST_ID = 10_000  # characters
 MAX_FLOAT = sys.float_info.max  # an integer may be larger
@@ -43,6 +45,14 @@ def parsed(text: str, place: Place) -> Any:
         inner = error.lineno if isinstance(error, json.JSONDecodeError) else None
         line = inner if place.line is None else place.line
         raise InputError(json_problem(error), file=place.file, line=line) from error
+
+
+def json_lines(path: str | Path) -> Iterator[tuple[Place, Any]]:
+    """Yield the values of a file with one in each line, and their places."""
+    for number, text in numbered_lines(path):
+        if text.strip():
+            place = Place(str(path), number)
+            yield place, parsed(text, place)
 
 
 def json_problem(error: ValueError | RecursionError) -> str:

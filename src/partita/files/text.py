@@ -78,19 +78,16 @@ def whole_text(path: str | Path) -> str:
         raise InputError("is not UTF-8", file=str(path)) from error
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file with their numbers, from 1."""
-    try:
-        with path.open("rb") as stream:
-            lines = Lines(stream, str(path))
-            for block in lines.blocks():
-                first = lines.read + 1
-                for number, line in enumerate(lines.decoded(block), first):
-                    if number in lines.broken:
-                        raise InputError(lines.broken[number], file=str(path), line=number)
-                    yield number, line.rstrip("\r\n")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    with opened(path) as stream:
+        lines = Lines(stream, str(path))
+        for block in lines.blocks():
+            first = lines.read + 1
+            for number, line in enumerate(lines.decoded(block), first):
+                if number in lines.broken:
+                    raise InputError(lines.broken[number], file=str(path), line=number)
+                yield number, line.rstrip("\r\n")
 
 
 @contextmanager

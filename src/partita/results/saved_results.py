@@ -24,8 +24,7 @@ from partita.core import (
     pair,
 )
 from partita.errors import InputError
-from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
-from partita.files.text import Lines, opened
+from partita.files.strict import Place, fields, json_lines, list_of, number_of, text_of
 from partita.results.result_lines import VERSION, whole
 from partita.results.template_json import entity_of, template_of
 
@@ -74,17 +73,13 @@ class Alone:
 
 def read_results(path: str | Path) -> Iterator[Result | Alone]:
     """Yield the lines of a results file."""
-    number = 0
-    with opened(path) as stream:
-        lines = Lines(stream, str(path))
-        for block in lines.blocks():
-            for text in lines.decoded(block):
-                number += 1
-                place = Place(str(path), number)
-                if number in lines.broken:
-                    place.refuse(lines.broken[number])
-                if text.strip():
-                    yield result_of(parsed(text, place), place)
+    return (result for _, result in numbered_results(path))
+
+
+def numbered_results(path: str | Path) -> Iterator[tuple[Place, Result | Alone]]:
+    """Yield the lines of a results file with their places."""
+    for place, value in json_lines(path):
+        yield place, result_of(value, place)
 
 
 def result_of(value: Any, place: Place) -> Result | Alone:
