@@ -47,9 +47,9 @@ def parsed(text: str, place: Place) -> Any:
         raise InputError(json_problem(error), file=place.file, line=line) from error
 
 
-def json_lines(path: str | Path) -> Iterator[tuple[Place, Any]]:
-    """Yield the values of a file with one in each line, and their places."""
-    for number, text in numbered_lines(path):
+def json_lines(path: str | Path, content: bytes | None = None) -> Iterator[tuple[Place, Any]]:
+    """Yield the values of a file, or of its content, with one in each line, and their places."""
+    for number, text in numbered_lines(path, content):
         if text.strip():
             place = Place(str(path), number)
             yield place, parsed(text, place)

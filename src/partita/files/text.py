@@ -78,9 +78,9 @@ def whole_text(path: str | Path) -> str:
         raise InputError("is not UTF-8", file=str(path)) from error
 
 
-def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file with their numbers, from 1."""
-    with opened(path) as stream:
+def numbered_lines(path: str | Path, content: bytes | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file, or of its content, with their numbers, from 1."""
+    with opened(path) if content is None else BytesIO(content) as stream:
         lines = Lines(stream, str(path))
         for block in lines.blocks():
             first = lines.read + 1

@@ -6,13 +6,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from partita.errors import InputError
-from partita.files.strict import Place, parsed
-from partita.files.text import STANDARD_INPUT, Lines, opened
+from partita.files.strict import Place, json_lines
+from partita.files.text import STANDARD_INPUT, opened
 from partita.fusion.claim_files import claim_columns, claim_table
 from partita.fusion.side_files import is_hierarchy
 from partita.tables import Table
@@ -68,15 +67,7 @@ class FuseSource:
                 filled = {name: value for name, value in row.items() if value is not None}
                 yield self.content.place(n), filled
             return
-        lines = Lines(BytesIO(self.content), self.name)
-        for block in lines.blocks():
-            first = lines.read + 1
-            for number, text in enumerate(lines.decoded(block), first):
-                place = Place(self.name, number)
-                if number in lines.broken:
-                    place.refuse(lines.broken[number])
-                if text.strip():
-                    yield place, parsed(text, place)
+        yield from json_lines(self.name, self.content)
 
 
 def read_source(

@@ -73,13 +73,8 @@ class Alone:
 
 def read_results(path: str | Path) -> Iterator[Result | Alone]:
     """Yield the lines of a results file."""
-    return (result for _, result in numbered_results(path))
-
-
-def numbered_results(path: str | Path) -> Iterator[tuple[Place, Result | Alone]]:
-    """Yield the lines of a results file with their places."""
     for place, value in json_lines(path):
-        yield place, result_of(value, place)
+        yield result_of(value, place)
 
 
 def result_of(value: Any, place: Place) -> Result | Alone:
