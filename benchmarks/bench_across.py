@@ -28,7 +28,7 @@ from oracles.simulated_sources import (
     measure_across,
     table_accounts,
 )
-from partita.app.batch import Forms
+from partita.app.batch import OutputForms
 from partita.app.fuse import fuse_entities
 from partita.app.run_batch import run_messages
 from partita.app.runner import Runner, Settings
@@ -65,7 +65,7 @@ def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts
         lines = (
             line
             for one in run_messages(
-                given, Runner(Settings(domain="depots")), Forms(json=True), workers=1
+                given, Runner(Settings(domain="depots")), OutputForms(json=True), workers=1
             )
             for line in one.lines
         )

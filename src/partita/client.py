@@ -33,7 +33,11 @@ class ServiceError(PartitaError):
     """
 
     def __init__(
-        self, line: str, status: int = 0, problems: Sequence[answers.Problem] = (), trace: str = ""
+        self,
+        line: str,
+        status: int = 0,
+        problems: Sequence[answers.ProblemJson] = (),
+        trace: str = "",
     ) -> None:
         super().__init__(line)
         self.status, self.problems, self.trace = status, list(problems), trace
@@ -56,13 +60,13 @@ class Client:
         """Return the domains, what each covers, and the models."""
         return cast(answers.Domains, self._call("domains"))
 
-    def runs(self) -> list[answers.Run]:
+    def runs(self) -> list[answers.RunJson]:
         """Return all runs of the store."""
-        return cast(list[answers.Run], self._call("runs"))
+        return cast(list[answers.RunJson], self._call("runs"))
 
-    def run(self, run: str) -> answers.Run:
+    def run(self, run: str) -> answers.RunJson:
         """Return a run."""
-        return cast(answers.Run, self._call(_path("runs", run)))
+        return cast(answers.RunJson, self._call(_path("runs", run)))
 
     def messages(
         self, run: str, search: str = "", order: str = "text", offset: int = 0, limit: int = 100
@@ -74,18 +78,18 @@ class Client:
         query = {"search": search, "order": order, "offset": offset, "limit": limit}
         return cast(answers.MessagePage, self._call(_path("runs", run, "messages"), query))
 
-    def message(self, run: str, message: str) -> answers.Message:
+    def message(self, run: str, message: str) -> answers.MessageJson:
         """Return a message with its text, sets, entities and keys."""
-        return cast(answers.Message, self._call(_path("runs", run, "messages", message)))
+        return cast(answers.MessageJson, self._call(_path("runs", run, "messages", message)))
 
-    def add_message(self, run: str, name: str, text: str) -> answers.Message:
+    def add_message(self, run: str, name: str, text: str) -> answers.MessageJson:
         """Resolve a text with the settings of a run, add it to the run and return it."""
         body = {"id": name, "text": text}
-        return cast(answers.Message, self._call(_path("runs", run, "messages"), body=body))
+        return cast(answers.MessageJson, self._call(_path("runs", run, "messages"), body=body))
 
-    def set(self, run: str, name: str) -> answers.Result:
+    def set(self, run: str, name: str) -> answers.ResultJson:
         """Return a coreference set with its distribution."""
-        return cast(answers.Result, self._call(_path("runs", run, "sets", name)))
+        return cast(answers.ResultJson, self._call(_path("runs", run, "sets", name)))
 
     def entities(
         self, run: str, search: str = "", sort: str = "", offset: int = 0, limit: int = 100
@@ -94,15 +98,15 @@ class Client:
         query = {"search": search, "sort": sort, "offset": offset, "limit": limit}
         return cast(answers.EntityPage, self._call(_path("runs", run, "entities"), query))
 
-    def why(self, run: str, name: str, left: str, right: str) -> answers.Explanation:
+    def why(self, run: str, name: str, left: str, right: str) -> answers.ExplanationJson:
         """Explain the probability that two templates of a set corefer."""
         query = {"left": left, "right": right}
         path = _path("runs", run, "sets", name, "why")
-        return cast(answers.Explanation, self._call(path, query))
+        return cast(answers.ExplanationJson, self._call(path, query))
 
-    def keys(self, run: str, name: str) -> list[answers.Key]:
+    def keys(self, run: str, name: str) -> list[answers.KeyJson]:
         """Return all keys of a set, oldest first."""
-        return cast(list[answers.Key], self._call(_path("runs", run, "sets", name, "keys")))
+        return cast(list[answers.KeyJson], self._call(_path("runs", run, "sets", name, "keys")))
 
     def save_key(
         self,
@@ -110,7 +114,7 @@ class Client:
         name: str,
         cells: Sequence[Sequence[str]],
         author: str,
-        alternatives: Sequence[answers.Alternative] = (),
+        alternatives: Sequence[answers.AlternativeJson] = (),
         based_on: int | None = None,
         override: bool = False,
     ) -> answers.SavedKey:
@@ -126,9 +130,11 @@ class Client:
         path = _path("runs", run, "sets", name, "keys")
         return cast(answers.WithdrawnKeys, self._call(path, {"author": author}, method="DELETE"))
 
-    def agreement(self, run: str, name: str) -> answers.Agreement:
+    def agreement(self, run: str, name: str) -> answers.AgreementJson:
         """Return how the authors of a set agree."""
-        return cast(answers.Agreement, self._call(_path("runs", run, "sets", name, "agreement")))
+        return cast(
+            answers.AgreementJson, self._call(_path("runs", run, "sets", name, "agreement"))
+        )
 
     def next(self, run: str, limit: int = 10) -> list[answers.NextSet]:
         """Return the sets to key next, the most informative first."""
@@ -143,9 +149,9 @@ class Client:
             raise ServiceError(state["error"] or "training failed")
         return state["result"]
 
-    def job(self, job: str) -> answers.Job:
+    def job(self, job: str) -> answers.JobJson:
         """Return the state of a job."""
-        return cast(answers.Job, self._call(_path("jobs", job)))
+        return cast(answers.JobJson, self._call(_path("jobs", job)))
 
     def curve(self, run: str) -> answers.Curve:
         """Return the learning curve over the keys of a run."""
@@ -157,17 +163,17 @@ class Client:
 
     def resolve(
         self, text: str, domain: str = "general", model: str | None = None
-    ) -> answers.Message:
+    ) -> answers.MessageJson:
         """Resolve a text without storing it."""
         body = {"text": text, "domain": domain, "model": model}
-        return cast(answers.Message, self._call("resolve", body=body))
+        return cast(answers.MessageJson, self._call("resolve", body=body))
 
     def solve(
         self, pairs: Sequence[tuple[str, str, float]], model: str = "evidential", top: int = 100
-    ) -> answers.Result:
+    ) -> answers.ResultJson:
         """Return the distribution for pair probabilities."""
         body = {"pairs": pairs, "model": model, "top": top}
-        return cast(answers.Result, self._call("solve", body=body))
+        return cast(answers.ResultJson, self._call("solve", body=body))
 
     def fuse(
         self, sources: Mapping[str, str], runs: Sequence[str] = (), **options: Any

@@ -113,7 +113,7 @@ def described(kind: type[Options]) -> Callable[[F], F]:
 # --- checks ---
 
 
-def share(value: float) -> None:
+def check_probability(value: float) -> None:
     """Refuse what is no probability; NaN would pass the comparisons of a range."""
     if not 0.0 <= value <= 1.0:
         raise ValueError(f"{value} is not a probability from 0 to 1")
@@ -123,7 +123,7 @@ def above_zero(value: float) -> None:
     """Refuse what is no probability greater than 0."""
     if value == 0.0:
         raise ValueError("0 would list everything (expected a probability above 0)")
-    share(value)
+    check_probability(value)
 
 
 def positive(value: float) -> None:
@@ -188,7 +188,7 @@ UNLISTED = Option(
     "Probability of pairs that are not listed, e.g. .01. Without a set column the whole file is "
     "then one set",
     metavar="P",
-    check=share,
+    check=check_probability,
     shown="incompatible",
 )
 SOFT = Option("Treat probabilities 0 and 1 as strong evidence (1e-12, 1-1e-12)")
@@ -301,16 +301,18 @@ class ClusteringOptions(Options):
     target_precision: float | None = option(
         "Merge only so far that the share of right pairs is expected to reach P, e.g. .99",
         metavar="P",
-        check=share,
+        check=check_probability,
     )
     cautious: float | None = option(
         Option(
             "Merge only clusters whose mean pair probability is P or more, e.g. .95",
-            check=share,
+            check=check_probability,
             command=False,
         )
     )
-    link_above: float = option("Scores up to P connect no clusters", 1e-4, metavar="P", check=share)
+    link_above: float = option(
+        "Scores up to P connect no clusters", 1e-4, metavar="P", check=check_probability
+    )
     labels: Any = option(
         "Judged pairs (left,right,same) or clusters (id,cluster): they hold exactly and calibrate "
         "the model",
@@ -369,7 +371,9 @@ class LinkOptions(ClusteringOptions):
     settings: Any = option("Splink settings or a trained model (JSON)", type=Path)
     one_to_one: bool = option("No file has duplicates of its own records", False)
     # most pairs of all that are compared score less
-    link_above: float = option("Scores up to P connect no clusters", 0.01, metavar="P", check=share)
+    link_above: float = option(
+        "Scores up to P connect no clusters", 0.01, metavar="P", check=check_probability
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.app.batch import AHEAD, Piece, process
+from partita.app.batch import AHEAD, WorkPiece, process
 from partita.errors import PartitaError
 from patience import until
 
@@ -31,25 +31,25 @@ def killed(_: object) -> list[int]:
 
 @pytest.mark.parametrize("load", [0.01, 1.0])
 def test_in_the_order_of_the_pieces(load):
-    pieces = (Piece([n, n + 1], load) for n in range(0, 30, 2))
+    pieces = (WorkPiece([n, n + 1], load) for n in range(0, 30, 2))
     assert list(process(pieces, squares, 2)) == squares(range(30))
 
 
 def test_little_work_is_done_here():
-    pieces = [Piece(None, 0.3)] * 3
+    pieces = [WorkPiece(None, 0.3)] * 3
     assert set(process(pieces, process_id, 2)) == {os.getpid()}
-    assert os.getpid() not in process([*pieces, Piece(None, 0.2)], process_id, 2)
+    assert os.getpid() not in process([*pieces, WorkPiece(None, 0.2)], process_id, 2)
     assert set(process([*pieces, *pieces], process_id, 1)) == {os.getpid()}
 
 
 def test_a_piece_that_is_not_shared_is_done_here():
-    pieces = [Piece(None, 1.0, shared=n % 2 == 0) for n in range(6)]
+    pieces = [WorkPiece(None, 1.0, shared=n % 2 == 0) for n in range(6)]
     found = list(process(pieces, process_id, 2))
     assert [one == os.getpid() for one in found] == [False, True] * 3
 
 
 def test_only_this_process_does_its_own_work():
-    pieces = [Piece([n], 1.0, shared=n < 2) for n in range(4)]
+    pieces = [WorkPiece([n], 1.0, shared=n < 2) for n in range(4)]
     assert list(process(pieces, squares, 2, lambda numbers: [-n for n in numbers])) == [
         0, 1, -2, -3
     ]  # fmt: skip
@@ -58,11 +58,11 @@ def test_only_this_process_does_its_own_work():
 def test_pieces_are_not_all_taken_at_once():
     taken = 0
 
-    def pieces() -> Iterator[Piece[list[int]]]:
+    def pieces() -> Iterator[WorkPiece[list[int]]]:
         nonlocal taken
         for n in range(1000):
             taken += 1
-            yield Piece([n], 1.0)
+            yield WorkPiece([n], 1.0)
 
     made = process(pieces(), squares, 2)
     assert next(made) == 0
@@ -71,7 +71,7 @@ def test_pieces_are_not_all_taken_at_once():
 
 
 def test_results_come_one_by_one_where_little_is_done():
-    made = process(iter([Piece([n], 0.0) for n in range(3)]), counted := Counted(), 1)
+    made = process(iter([WorkPiece([n], 0.0) for n in range(3)]), counted := Counted(), 1)
     assert next(made) == 0
     assert counted.calls == 1
 
@@ -88,16 +88,16 @@ class Counted:
 
 def test_a_worker_that_is_ended_from_outside():
     with pytest.raises(PartitaError, match="was ended from outside"):
-        list(process([Piece(None, 1.0)], killed, 2))
+        list(process([WorkPiece(None, 1.0)], killed, 2))
 
 
 LEADER = """
 import os, signal
-from partita.app.batch import Piece, process
+from partita.app.batch import WorkPiece, process
 def work(_):
     return [os.getpid()]
 if __name__ == "__main__":
-    for pid in process([Piece(None, 1.0)] * 2, work, 2):
+    for pid in process([WorkPiece(None, 1.0)] * 2, work, 2):
         print(pid, flush=True)
         signal.pause()
 """

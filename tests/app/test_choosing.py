@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from partita.antecedents.sets import coreference_sets
-from partita.app import label_choice as choosing
-from partita.app.label_choice import curve, learning_curve, next_sets, reliability, taught
+from partita.app import store_training as choosing
+from partita.app.store_training import key_curve, reliability_bins, set_gains, taught
 from partita.core import Configuration, CoreferenceSet
 from partita.core.keys import Key
 from partita.corpora.keys import read_keys
@@ -42,16 +42,16 @@ def test_the_next_sets_are_the_ones_without_keys_by_their_gain(
     run: list[tuple[CoreferenceSet, Key]],
 ) -> None:
     sets = [one for one, _ in run]
-    found = next_sets(sets, START, schema=SCHEMA, limit=5)
+    found = set_gains(sets, START, schema=SCHEMA, limit=5)
     assert len(found) == 5
     first = found[0][0]
-    after = next_sets(sets, START, {first}, schema=SCHEMA, limit=5)
+    after = set_gains(sets, START, {first}, schema=SCHEMA, limit=5)
     assert first not in dict(after)
     assert after[0][0] == found[1][0]
     assert after[0][1] == pytest.approx(found[1][1])
-    assert len(next_sets(sets, START, schema=SCHEMA, limit=10**6)) <= len(sets)
-    assert next_sets(sets, START, [one.name for one in sets], schema=SCHEMA) == []
-    assert next_sets([], START) == []
+    assert len(set_gains(sets, START, schema=SCHEMA, limit=10**6)) <= len(sets)
+    assert set_gains(sets, START, [one.name for one in sets], schema=SCHEMA) == []
+    assert set_gains([], START) == []
 
 
 def test_a_set_that_leaves_nothing_to_decide_is_not_offered(
@@ -62,7 +62,7 @@ def test_a_set_that_leaves_nothing_to_decide_is_not_offered(
         (a, b) if a <= b else (b, a) for n, a in enumerate(one.ids) for b in one.ids[n + 1 :]
     )
     decided = replace(one, incompatible=frozenset(), must=every, name="decided")
-    assert next_sets([decided], START, schema=SCHEMA) == []
+    assert set_gains([decided], START, schema=SCHEMA) == []
 
 
 def test_of_a_long_run_a_sample_is_compared(
@@ -70,7 +70,7 @@ def test_of_a_long_run_a_sample_is_compared(
 ) -> None:
     monkeypatch.setattr(choosing, "SAMPLE_SIZE", 3)
     sets = [one for one, _ in run]
-    assert {name for name, _ in next_sets(sets, START, schema=SCHEMA, limit=9)} <= {
+    assert {name for name, _ in set_gains(sets, START, schema=SCHEMA, limit=9)} <= {
         sets[0].name,
         sets[(len(sets) - 1) // 2].name,
         sets[-1].name,
@@ -81,11 +81,10 @@ def test_curve_and_reliability_as_the_page_takes_them(
     run: list[tuple[CoreferenceSet, Key]],
 ) -> None:
     keys = [key for _, key in run][:10]
-    found = curve(keys, START, schema=SCHEMA)
+    found = key_curve(keys, START, schema=SCHEMA)
     json.dumps(found, allow_nan=False)
     assert [one["keys"] for one in found["points"]][:3] == [0, 1, 2]
     assert set(found["points"][0]) == {"keys", "bits", "low", "high"}
-    assert found["points"] == learning_curve(keys, START, schema=SCHEMA)
     open_pairs = [sum(one["count"] for one in found["reliability"][s]) for s in ("before", "after")]
     assert open_pairs[0] == open_pairs[1] > 0
     assert found["points"][-1]["bits"] < found["points"][0]["bits"]
@@ -95,8 +94,8 @@ def test_a_first_key_has_a_point_and_nothing_to_compare(
     run: list[tuple[CoreferenceSet, Key]],
 ) -> None:
     empty = {"points": [], "reliability": {"before": [], "after": []}}
-    assert curve([], START, schema=SCHEMA) == empty
-    found = curve([run[0][1]], START, schema=SCHEMA)
+    assert key_curve([], START, schema=SCHEMA) == empty
+    found = key_curve([run[0][1]], START, schema=SCHEMA)
     assert [one["keys"] for one in found["points"]] == [0]
     assert found["reliability"]["before"]
     assert found["reliability"]["after"] == []
@@ -112,6 +111,6 @@ def test_one_key_teaches(run: list[tuple[CoreferenceSet, Key]]) -> None:
 
 def test_bins_of_equal_count() -> None:
     stated = np.linspace(0, 1, 20)
-    found = reliability(stated, stated > 0.5)
+    found = reliability_bins(stated, stated > 0.5)
     assert [one["count"] for one in found] == [2] * 10
     assert found[0] == {"predicted": pytest.approx(1 / 38), "observed": 0.0, "count": 2}

@@ -12,7 +12,7 @@ import pytest
 from partita.app import evaluate as judging
 from partita.app.explain import explain
 from partita.app.runner import Settings, usual_budget
-from partita.app.stored_keys import agreement, merge_votes
+from partita.app.stored_keys import key_agreement, merge_votes
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.corpora.keys import read_keys
@@ -220,8 +220,8 @@ def test_most_votes_win_and_of_equals_what_agrees_best():
     one, two, middle = [["A", "B", "C"]], [["A"], ["B"], ["C"]], [["A", "B"], ["C"]]
     best, *_ = merge_votes([row("a", one), row("b", two), row("c", middle)])
     assert list(map(list, best)) == middle
-    assert agreement([row("a", same), row("b", apart)])["disputed"]
-    told = agreement([row("a", same), row("b", apart), row("c", same)])
+    assert key_agreement([row("a", same), row("b", apart)])["disputed"]
+    told = key_agreement([row("a", same), row("b", apart), row("c", same)])
     assert (told["disputed"], told["authors"]) == (False, 3)
     assert told["votes"][0] == {"cells": same, "votes": 2.0, "authors": ["a", "c"]}
     unsure = row("b", apart, [{"cells": same, "weight": 0.5}])

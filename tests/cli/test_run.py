@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from oracles.extraction import stages
 from partita.app import batch, run_batch
 from partita.app import runner as running
-from partita.app.batch import Forms
+from partita.app.batch import OutputForms
 from partita.app.run_batch import run_messages, text_hash
 from partita.app.runner import Runner, usual_budget
 from partita.cli import app
@@ -221,7 +221,7 @@ def test_pieces_hold_everything_in_order():
 def test_few_messages_need_no_other_process(monkeypatch):
     monkeypatch.setattr(batch, "_pool", None)
     texts = [RawMessage(f"m{n}", BRIDGE, "f") for n in range(5)]
-    found = list(run_messages(texts, StandIn(), Forms(json=True), workers=8))
+    found = list(run_messages(texts, StandIn(), OutputForms(json=True), workers=8))
     assert [one.name for one in found] == ["m0", "m1", "m2", "m3", "m4"]
 
 

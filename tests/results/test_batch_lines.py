@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.app import solve_batch
-from partita.app.batch import Forms
+from partita.app.batch import OutputForms
 from partita.app.solve import Solver, read_sets
 from partita.compilation import kernel
 from partita.configurations.odds import ScaledParameters
@@ -36,7 +36,7 @@ from partita.results import batch_lines
 from partita.results.batch_lines import LONGEST, SmallSets, powers_of_ten, put_number
 from partita.results.result_lines import result_line
 
-LINES = Forms(json=True)
+LINES = OutputForms(json=True)
 
 
 @kernel()

@@ -31,7 +31,7 @@ View = Literal["", "line", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
+class OutputForms:
     """The forms in which results are wanted."""
 
     json: bool = False
@@ -93,7 +93,7 @@ def warn_of(failures: Sequence[Failure], noun: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece(Generic[P]):
+class WorkPiece(Generic[P]):
     """Some items to be processed together.
 
     `load` is the work in them; 1 in total pays for starting other processes. A piece that is not
@@ -106,7 +106,7 @@ class Piece(Generic[P]):
 
 
 def process(
-    pieces: Iterable[Piece[P]],
+    pieces: Iterable[WorkPiece[P]],
     work: Work[P, R],
     workers: int | None = None,
     here: Work[P, R] | None = None,
@@ -135,10 +135,10 @@ def process(
 
 
 def _in_order(
-    pool: Executor, pieces: Iterable[Piece[P]], here: Work[P, R], ahead: int
+    pool: Executor, pieces: Iterable[WorkPiece[P]], here: Work[P, R], ahead: int
 ) -> Iterator[R]:
     """Submit pieces a little ahead of what is taken, so that neither they nor results pile up."""
-    waiting: deque[Future[list[R]] | Piece[P]] = deque()
+    waiting: deque[Future[list[R]] | WorkPiece[P]] = deque()
     for piece in pieces:
         waiting.append(pool.submit(_process_piece, piece.items) if piece.shared else piece)
         if len(waiting) > ahead:
@@ -147,8 +147,8 @@ def _in_order(
         yield from _results(waiting.popleft(), here)
 
 
-def _results(job: Future[list[R]] | Piece[P], here: Work[P, R]) -> Iterable[R]:
-    if isinstance(job, Piece):
+def _results(job: Future[list[R]] | WorkPiece[P], here: Work[P, R]) -> Iterable[R]:
+    if isinstance(job, WorkPiece):
         return here(job.items)
     from concurrent.futures.process import BrokenProcessPool
 

@@ -318,13 +318,13 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
 
 def _knowledge(
     options: ClusterOptions, listed: TemplateList | None, note: Callable[[str], None]
-) -> Knowledge:
+) -> RecordKnowledge:
     """Return what the options say about pairs beside their scores."""
     labels = None if options.labels is None else read_labels(options.labels, note)
     if options.sources is None or listed is None:
-        return Knowledge(labels, options.assume)
+        return RecordKnowledge(labels, options.assume)
     names = [template.id for template in listed.templates]
-    return Knowledge(labels, options.assume, dict(zip(names, options.sources, strict=True)))
+    return RecordKnowledge(labels, options.assume, dict(zip(names, options.sources, strict=True)))
 
 
 def clustering_solver(options: ClusteringOptions, model: str = "forest") -> Solver:
@@ -342,7 +342,7 @@ def first_rule(cautious: float | None, labels: Labels | None) -> MergeRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class RecordKnowledge:
     """What is known about pairs beside their scores: labels, assumptions and sources.
 
     `sources` has the source of every record where no source has duplicates.

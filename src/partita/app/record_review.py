@@ -18,7 +18,7 @@ Row = dict[str, Any]
 Label = tuple[str, str, int]
 
 
-def review(
+def review_records(
     scores: Path | None, clusters: Path | None, labels: Sequence[Label], limit: int
 ) -> dict[str, Any]:
     """Return the sets of records to review, the most uncertain first, at most `limit` of them.

@@ -12,7 +12,7 @@ from itertools import islice
 from traceback import format_exc
 from typing import Any
 
-from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
+from partita.app.batch import Outcome, OutputForms, WorkPiece, gc_paused, process
 from partita.app.runner import Runner
 from partita.domains import content_hash
 from partita.errors import PartitaError
@@ -48,7 +48,7 @@ class Earlier:
 def run_messages(
     messages: Iterable[RawMessage | PartitaError],
     runner: Runner,
-    forms: Forms,
+    forms: OutputForms,
     earlier: Earlier | None = None,
     workers: int | None = None,
 ) -> Iterator[Outcome]:
@@ -96,20 +96,20 @@ def _is_utf8(name: str) -> bool:
     return True
 
 
-def _pieces(items: Iterator[Item]) -> Iterator[Piece[list[Item]]]:
+def _pieces(items: Iterator[Item]) -> Iterator[WorkPiece[list[Item]]]:
     while piece := list(islice(items, 1)):
         size = _length(piece[0])
         while len(piece) < CHUNK and size < CHARACTERS and (item := next(items, None)):
             piece.append(item)
             size += _length(item)
-        yield Piece(piece, sum(isinstance(item, RawMessage) for item in piece) / PAYS)
+        yield WorkPiece(piece, sum(isinstance(item, RawMessage) for item in piece) / PAYS)
 
 
 def _length(item: Item) -> int:
     return len(item.text) if isinstance(item, RawMessage) else 0
 
 
-def resolve_each(runner: Runner, forms: Forms, items: Sequence[Item]) -> Iterator[Outcome]:
+def resolve_each(runner: Runner, forms: OutputForms, items: Sequence[Item]) -> Iterator[Outcome]:
     """Yield the outcome of each item; a message that fails does not stop the others."""
     for item in items:
         if isinstance(item, Outcome):
@@ -136,13 +136,13 @@ def _log_fault(message: RawMessage, problem: str) -> str:
     return fault
 
 
-def _failure(message: RawMessage, problem: str, forms: Forms) -> Outcome:
+def _failure(message: RawMessage, problem: str, forms: OutputForms) -> Outcome:
     error = f"{message.place}: message {message.id}: {problem}"
     stored = failed_object(message, error) if forms.stored else None
     return Outcome(message.id, error=error, stored=stored)
 
 
-def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
+def _outcome(message: RawMessage, runner: Runner, forms: OutputForms) -> Outcome:
     if forms.own:
         text, count = runner.domain.formatted(forms.own, parse_message(message), runner.stages)
         lines = tuple(text.removesuffix("\n").split("\n"))
@@ -161,7 +161,7 @@ def _outcome(message: RawMessage, runner: Runner, forms: Forms) -> Outcome:
 
 
 def _exported(
-    resolved: Resolved, message: RawMessage, runner: Runner, forms: Forms
+    resolved: Resolved, message: RawMessage, runner: Runner, forms: OutputForms
 ) -> tuple[str, ...]:
     """Return the message in another format; standoff annotation has the text besides."""
     if not forms.export:
@@ -222,7 +222,7 @@ def result_lines(
     yield singletons_line(resolved.singletons, name, run, resolved.notes, additions)
 
 
-def _shown(resolved: Resolved, forms: Forms) -> str:
+def _shown(resolved: Resolved, forms: OutputForms) -> str:
     if not forms.view:
         return ""
     from partita.views.message import line, report

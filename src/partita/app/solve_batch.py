@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.app.batch import Forms, Outcome, Piece, gc_paused, process
+from partita.app.batch import Outcome, OutputForms, WorkPiece, gc_paused, process
 from partita.app.solve import TOP, Progress, Solver, solved
 from partita.core import BoolArray, Distribution, FloatArray
 from partita.errors import PartitaError
@@ -24,7 +24,7 @@ BATCHED = 0.1  # the work in a small set that is solved and written with others
 def solve_sets(
     sets: Sets,
     solver: Solver,
-    forms: Forms,
+    forms: OutputForms,
     source: str = "",
     workers: int | None = None,
     progress: Progress | None = None,
@@ -36,14 +36,14 @@ def solve_sets(
     return chain(process(pieces, work, workers, here), _singletons(sets, forms, source))
 
 
-def _pieces(sets: Sets, least: float) -> Iterator[Piece[Sets]]:
+def _pieces(sets: Sets, least: float) -> Iterator[WorkPiece[Sets]]:
     """Yield stretches of sets; a large set is one by itself and stays in this process."""
     large = np.flatnonzero(sets.sizes > LARGE)
     cuts = {0, len(sets), *large.tolist(), *(large + 1).tolist(), *range(0, len(sets), CHUNK)}
     for first, last in pairwise(sorted(cuts)):
         piece = sets.slice(first, last)
         shared = bool(piece.sizes.max(initial=0) <= LARGE)
-        yield Piece(piece, _load(piece, least) / PAYS if shared else 0.0, shared)
+        yield WorkPiece(piece, _load(piece, least) / PAYS if shared else 0.0, shared)
 
 
 def _load(sets: Sets, least: float) -> float:
@@ -51,12 +51,12 @@ def _load(sets: Sets, least: float) -> float:
     return float(np.sum(np.where(sets.sizes <= 8, least, 3.0 ** (sets.sizes - 8.0))))
 
 
-def _only_lines(forms: Forms, solver: Solver) -> bool:
+def _only_lines(forms: OutputForms, solver: Solver) -> bool:
     return forms.json and not forms.view and not forms.clusters and solver.batched
 
 
 def solve_piece(
-    solver: Solver, forms: Forms, source: str, sets: Sets, progress: Progress | None = None
+    solver: Solver, forms: OutputForms, source: str, sets: Sets, progress: Progress | None = None
 ) -> list[Outcome]:
     """Return the outcomes of some sets; small ones of which only lines are wanted, at once."""
     with gc_paused():
@@ -69,7 +69,9 @@ def solve_piece(
     return [outcomes[k] for k in range(len(sets))]
 
 
-def _small_set_lines(sets: Sets, solver: Solver, forms: Forms, source: str) -> Mapping[int, str]:
+def _small_set_lines(
+    sets: Sets, solver: Solver, forms: OutputForms, source: str
+) -> Mapping[int, str]:
     """Return the lines of small sets, where there are enough of them for compiled loops."""
     if len(sets) == 1 or not _only_lines(forms, solver) or sets.templates or sets.evidence:
         return {}
@@ -126,7 +128,7 @@ def _outcome(
     sets: Sets,
     k: int,
     distribution: Distribution | PartitaError,
-    forms: Forms,
+    forms: OutputForms,
     source: str,
     unlisted: int,
 ) -> Outcome:
@@ -145,7 +147,7 @@ def _outcome(
     )
 
 
-def _cluster_rows(distribution: Distribution, forms: Forms, prefix: str) -> list[Any]:
+def _cluster_rows(distribution: Distribution, forms: OutputForms, prefix: str) -> list[Any]:
     from partita.linkage.clusters import cluster_rows
 
     return list(cluster_rows(distribution, forms.cautious, prefix))
@@ -157,7 +159,7 @@ def _json_line(distribution: Distribution, source: str, missing: tuple[int, floa
     return result_line(distribution, source, missing)
 
 
-def _shown(distribution: Distribution, forms: Forms) -> str:
+def _shown(distribution: Distribution, forms: OutputForms) -> str:
     if not forms.view:
         return ""
     from partita.views.distribution import line, text
@@ -167,7 +169,7 @@ def _shown(distribution: Distribution, forms: Forms) -> str:
     return text(distribution, forms.width, forms.colour)
 
 
-def _singletons(sets: Sets, forms: Forms, source: str) -> Iterator[Outcome]:
+def _singletons(sets: Sets, forms: OutputForms, source: str) -> Iterator[Outcome]:
     """Yield one outcome for the templates that may corefer with no other."""
     templates = sets.singletons
     if not templates:

@@ -1,28 +1,46 @@
-"""Train from the keys of a stored run, and resolve its messages again."""
+"""Train from the keys of a stored run, resolve its messages again, and choose what to key next."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from partita.app import label_choice
+import numpy as np
+from numpy.typing import NDArray
+
 from partita.app.recording import LONGEST_NAME, now
 from partita.app.runner import Runner, settings_of
-from partita.app.stored_keys import keyed_sets
+from partita.app.stored_keys import keys_of_run
 from partita.app.stored_runs import ingest
 from partita.app.train import key_rows
-from partita.core import Configuration, CoreferenceSet, pair
+from partita.core import Configuration, CoreferenceSet, FloatArray, Pair, pair
 from partita.core.keys import Key
+from partita.corpora.documents import keyed_document
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
+from partita.evaluation import calibration
+from partita.evaluation.splits import Cut, cut
+from partita.pairs.columns import template_columns
+from partita.pairs.models import MaximumEntropy
 from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE
 from partita.store.store import Store
+from partita.templates.schema import Schema
 from partita.text.raw_messages import RawMessage
-from partita.training.few_keys import Taught
+from partita.training.few_keys import (
+    PRECISION,
+    KeyAnswer,
+    Lesson,
+    Point,
+    Taught,
+    learning_curve,
+    lesson,
+    teach,
+)
+from partita.training.label_choice import OpenPairs, choose, key_information
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import pair_parameters_text, parse_pair_parameters
 
@@ -30,11 +48,12 @@ Progress = Callable[[str], None]
 SHORT = 8  # digits of a model's hash in the name of a run
 MOST_CHANGED = 10  # sets that are listed after training
 MOST_PAIRS = 40_000  # of the sets that are compared for the next key: about half a second
+SAMPLE_SIZE = 200  # sets compared at most: an even sample of a long run is as good and fast
 LEARNING = ("greedy", "merging", "evidential", "scaled", "forest")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrainingData:
+class RunKeys:
     """The keys of a run, and the parameters before any of them.
 
     `pairs` says whether the run has parameters for models over pairs.
@@ -59,17 +78,17 @@ class TrainingData:
         return find_domain(self.row["asked"]["domain"]).schema
 
 
-def training_data(store: Store, run: str) -> TrainingData:
+def run_keys(store: Store, run: str) -> RunKeys:
     with store.reading() as connection:
         rows = [runs.read_run(connection, name) for name in keys.family(connection, run)]
         models = [runs.model_of(connection, row) for row in rows]
-        keyed = keyed_sets(connection, run)
+        keyed = keys_of_run(connection, run)
         used = [one["key"] for one in keys.counting(keys.read_keys(connection, run))]
     untaught = [n for n, model in enumerate(models) if not (model and model["keys_used"])]
     first = untaught[0] if untaught else len(rows) - 1
     start, latest = (_parameters(rows[n], models[n]) for n in (first, 0))
     own = models[0] is not None and models[0]["kind"] == PAIRS
-    return TrainingData(rows[0], rows[-1]["run"], start, latest, keyed, used, own)
+    return RunKeys(rows[0], rows[-1]["run"], start, latest, keyed, used, own)
 
 
 def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParameters:
@@ -79,11 +98,11 @@ def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParame
     return find_domain(row["asked"]["domain"]).pair_parameters
 
 
-def train(
+def train_on_run(
     store: Store, run: str, workers: int | None = None, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Train on the keys of a run, resolve its messages again, and return the new model and run."""
-    data = training_data(store, run)
+    data = run_keys(store, run)
     _refuse_untrainable(data)
     if not data.keys:
         raise InputError(f"run {run} has no keys; expected at least one")
@@ -112,7 +131,7 @@ def untrainable(row: Mapping[str, Any], kind: str | None) -> str:
     return ""
 
 
-def _refuse_untrainable(data: TrainingData) -> None:
+def _refuse_untrainable(data: RunKeys) -> None:
     if reason := untrainable(data.row, PAIRS if data.pairs else None):
         raise InputError(reason)
 
@@ -150,9 +169,9 @@ def _change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _taught(data: TrainingData) -> Taught:
+def _taught(data: RunKeys) -> Taught:
     source = f"{data.start.learned_from}, and {_counted(data)} of run {data.root}"
-    return label_choice.taught(
+    return taught(
         [*data.keys.values()],
         data.start,
         schema=data.schema,
@@ -162,7 +181,7 @@ def _taught(data: TrainingData) -> Taught:
     )
 
 
-def _report(data: TrainingData, taught: Taught) -> dict[str, Any]:
+def _report(data: RunKeys, taught: Taught) -> dict[str, Any]:
     """Return what was learned, with the bits and probability of every key before and after."""
     learned, (before, after) = taught.parameters, taught.bits
     return {
@@ -180,12 +199,12 @@ def _report(data: TrainingData, taught: Taught) -> dict[str, Any]:
     }
 
 
-def _counted(data: TrainingData) -> str:
+def _counted(data: RunKeys) -> str:
     return f"{len(data.keys):,} keys" if len(data.keys) != 1 else "1 key"
 
 
 def _row(
-    name: str, text: str, learned: PairParameters, data: TrainingData, report: dict[str, Any]
+    name: str, text: str, learned: PairParameters, data: RunKeys, report: dict[str, Any]
 ) -> dict[str, Any]:
     return {
         "id": name,
@@ -200,7 +219,7 @@ def _row(
 
 def _again(
     store: Store,
-    data: TrainingData,
+    data: RunKeys,
     text: str,
     model: str,
     workers: int | None,
@@ -220,15 +239,15 @@ def _again(
     return ingest(store, messages, Runner(settings), name, workers, progress, parent)
 
 
-def curve(store: Store, run: str) -> dict[str, Any]:
+def run_curve(store: Store, run: str) -> dict[str, Any]:
     """Return the learning curve of the keys so far, measured on held-out ones."""
-    data = training_data(store, run)
+    data = run_keys(store, run)
     _refuse_untrainable(data)
     keyed = [*data.keys.values()]
-    return label_choice.curve(keyed, data.start, model=data.model, schema=data.schema)
+    return key_curve(keyed, data.start, model=data.model, schema=data.schema)
 
 
-def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
+def sets_to_key(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     """Return the sets without a key, the most useful first.
 
     Of a run that is not trained on keys these are the least certain ones, without a gain.
@@ -245,12 +264,12 @@ def next_sets(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
 
 
 def _by_gain(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
-    data = training_data(store, run)
+    data = run_keys(store, run)
     with store.reading() as connection:
         sizes = reading.set_sizes(connection, run)
         rest = _spread([(name, size) for name, size in sizes if name not in data.keys])
         lines = reading.read_templates(connection, run, [*data.keys, *rest])
-    gains = label_choice.next_sets(
+    gains = set_gains(
         [_set(line) for line in lines.values()],
         data.latest,
         data.keys,
@@ -262,7 +281,7 @@ def _by_gain(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
 
 def _spread(sizes: list[tuple[str, int]]) -> list[str]:
     """Return as many names as are compared, evenly spread over a long run; fewer large sets."""
-    count = min(len(sizes), label_choice.SAMPLE_SIZE)
+    count = min(len(sizes), SAMPLE_SIZE)
     while True:
         step = len(sizes) / max(1, count)
         sample = [sizes[int(n * step)] for n in range(count)]
@@ -287,3 +306,126 @@ def _next(line: dict[str, Any], gain: float) -> dict[str, Any]:
         "entropy_bits": line["entropy_bits"],
         "templates": len(line["templates"]),
     }
+
+
+def set_gains(
+    sets: Sequence[CoreferenceSet],
+    parameters: PairParameters,
+    keyed: Collection[str] = (),
+    *,
+    schema: Schema | None = None,
+    limit: int = 10,
+) -> list[tuple[str, float]]:
+    """Return the sets to key next, best first, each with its gain.
+
+    The gain is the expected reduction in bits over all sets once the set has a key. For a set of
+    more than ten templates it is per ten templates, as many as a person places at a time.
+
+    `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
+    latest there are. Sets without open pairs are left out. The ranking uses the model of
+    merging questions whatever the model of the run: docs/keys.md has the study.
+    """
+    model = parameters.questions
+    labelled = [one for one in sets if one.name in keyed]
+    rest = _sample([one for one in sets if one.name not in keyed])
+    pairs = [_open_pairs(one, model, schema) for one in (*labelled, *rest)]
+    sizes = [len(one.values) for one in model.characteristics]
+    described = key_information(pairs, model.weights, sizes)
+    gains = choose(described, range(len(labelled)), PRECISION, limit)
+    return [(rest[place - len(labelled)].name, gain) for place, gain in gains]
+
+
+def taught(
+    keys: Sequence[Key],
+    start: PairParameters,
+    *,
+    schema: Schema | None = None,
+    learned_from: str = "",
+    model: str = "evidential",
+    latest: PairParameters | None = None,
+) -> Taught:
+    """Return parameters adapted to keys, with the bits of every key before and after.
+
+    One key is enough; without keys nothing changes. The keys are never less probable in sum than
+    under `latest`, which is the start by default.
+    """
+    lessons = _lessons(keys, start, schema)
+    return teach(start, lessons, model=model, learned_from=learned_from, latest=latest)
+
+
+def key_curve(
+    keys: Sequence[Key],
+    start: PairParameters,
+    *,
+    model: str = "evidential",
+    schema: Schema | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Return bits per template of held-out keys after training on 0, 1, 2, 5, … keys, and the
+    reliability of pair marginals:
+    {"points": [{"keys", "bits", "low", "high"}], "reliability": {"before": [{"predicted",
+    "observed", "count"}], "after": […]}}; both sides of reliability are of keys held out.
+
+    Keys are used in the order in which they were written. Intervals are of 95 % over messages,
+    which are held out whole, in five parts or, if there are fewer, one at a time. The point at 0
+    keys is of the parameters that the run was made with; keys of one message give no other.
+    """
+    points = learning_curve(_lessons(keys, start, schema), start, model, seed)
+    sides = {"before": points[:1], "after": points[1:][-1:]}
+    return {
+        "points": [_point(one) for one in points],
+        "reliability": {name: _bins(side) for name, side in sides.items()},
+    }
+
+
+def reliability_bins(stated: FloatArray, observed: NDArray[np.bool_]) -> list[dict[str, float]]:
+    """Return predicted and observed pair marginals in ten bins of equal count."""
+    bins = calibration.reliability(stated, observed)
+    return [{"predicted": b.stated, "observed": b.observed, "count": b.count} for b in bins]
+
+
+def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) -> list[Lesson]:
+    return [lesson(_cut(key, schema), start) for key in keys]
+
+
+def _cut(key: Key, schema: Schema | None) -> Cut:
+    """Return a key as a document of its own, as a file of keys is read."""
+    return cut(keyed_document(key), schema)
+
+
+def _open_pairs(
+    coreference_set: CoreferenceSet, model: MaximumEntropy, schema: Schema | None
+) -> OpenPairs:
+    allowed = ~_pair_mask(coreference_set, coreference_set.incompatible)
+    columns = template_columns(coreference_set.templates, schema=schema, compatible=allowed)
+    left, right = np.nonzero(
+        np.triu(allowed & ~_pair_mask(coreference_set, coreference_set.must), 1)
+    )
+    return OpenPairs(model.codes(columns, left, right), left, right, len(coreference_set))
+
+
+def _pair_mask(coreference_set: CoreferenceSet, pairs: Iterable[Pair]) -> NDArray[np.bool_]:
+    """Return a symmetric mask of the given pairs of a set."""
+    place = {name: n for n, name in enumerate(coreference_set.ids)}
+    mask = np.zeros((len(coreference_set), len(coreference_set)), dtype=np.bool_)
+    for one, other in pairs:
+        mask[place[one], place[other]] = mask[place[other], place[one]] = True
+    return mask
+
+
+def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
+    if len(sets) <= SAMPLE_SIZE:
+        return sets
+    return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]
+
+
+def _point(one: Point) -> dict[str, float]:
+    return {"keys": one.keys, "bits": one.bits, "low": one.low, "high": one.high}
+
+
+def _bins(side: Sequence[Point]) -> list[dict[str, float]]:
+    answers: list[KeyAnswer] = [answer for point in side for answer in point.answers]
+    if not answers:
+        return []
+    stated = np.concatenate([one.stated for one in answers])
+    return reliability_bins(stated, np.concatenate([one.observed for one in answers]))

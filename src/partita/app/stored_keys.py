@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 
-def keyed_sets(connection: Connection, run: str) -> dict[str, Key]:
+def keys_of_run(connection: Connection, run: str) -> dict[str, Key]:
     """Return the keys by name of set, in the order in which the sets were first keyed."""
     rows_by_set = keys.by_set(keys.counting(keys.read_keys(connection, run)))
     lines = reading.read_templates(connection, run, list(rows_by_set))
@@ -52,7 +52,7 @@ def merge_votes(rows: Sequence[Row]) -> tuple[Configuration, str, str, tuple[Alt
     return best, authors, rows[-1]["time"], rest
 
 
-def agreement(rows: Sequence[Row]) -> dict[str, Any]:
+def key_agreement(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how the authors of a set agree: every configuration with its votes and authors.
 
     A set is disputed if no configuration has more votes than every other.
@@ -107,7 +107,7 @@ LONGEST = 200  # characters of an author
 LARGEST = 2**31 - 1  # number of a key
 
 
-def save(
+def save_key(
     store: Store,
     run: str,
     name: str,
@@ -149,7 +149,7 @@ def _key_number(based_on: int) -> int:
     return based_on
 
 
-def withdraw(store: Store, run: str, name: str, author: str) -> dict[str, Any]:
+def withdraw_keys(store: Store, run: str, name: str, author: str) -> dict[str, Any]:
     """Withdraw the keys of an author for a set; they stay in the store and no longer count."""
     with store.writing() as connection:
         runs.read_run(connection, run)

@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from partita.app.batch import Forms
-from partita.app.evaluate import evaluate as evaluate_results
+from partita.app.batch import OutputForms
+from partita.app.evaluate import evaluate
 from partita.app.explain import Explanation, explain_result
 from partita.app.recording import recording
 from partita.app.run_batch import message_object, run_messages
 from partita.app.runner import JOINT, Runner, Settings, parameters_file, settings_of
-from partita.app.stored_keys import keyed_sets
+from partita.app.stored_keys import keys_of_run
 from partita.corpora.keys import key_line, write_keys
 from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
@@ -54,7 +54,7 @@ def ingest(
     paths = [str(one) for one in inputs if not isinstance(one, RawMessage)]
     with recording(store, runner, paths, name, parent) as record:
         count, first_error = 0, ""
-        outcomes = run_messages(messages, runner, Forms(stored=True), record.earlier, workers)
+        outcomes = run_messages(messages, runner, OutputForms(stored=True), record.earlier, workers)
         for outcome in outcomes:
             record.write(outcome)
             first_error = first_error or outcome.error
@@ -66,7 +66,7 @@ def ingest(
     return record.run
 
 
-def stored_settings(store: Store, name: str | None) -> Settings:
+def settings_of_run(store: Store, name: str | None) -> Settings:
     """Return the settings of a stored run, with its parameters."""
     if name is None:
         raise InputError("no settings and no name of a run (expected one of them)")
@@ -85,12 +85,12 @@ def run_parameters(store: Store, name: str) -> Path | None:
 
 def resolved(text: str, runner: Runner, message: str = "message") -> dict[str, Any]:
     """Resolve one text and return it as pages show it."""
-    raw = checked(RawMessage(message, text, message))
+    raw = checked_message(RawMessage(message, text, message))
     found = runner.resolve(parse_message(raw))
     return message_object(raw, found) | {"keys": {}, "notes": list(found.notes)}
 
 
-def checked(message: RawMessage) -> RawMessage:
+def checked_message(message: RawMessage) -> RawMessage:
     """Return a message that did not come from a file, held to what files are held to."""
     where, text = message.place, message.text
     if not message.id.strip():
@@ -107,7 +107,7 @@ def checked(message: RawMessage) -> RawMessage:
 
 def _messages(inputs: Sequence[Input]) -> Iterator[RawMessage | PartitaError]:
     """Return all messages; those that did not come from files are checked first."""
-    messages = [checked(one) for one in inputs if isinstance(one, RawMessage)]
+    messages = [checked_message(one) for one in inputs if isinstance(one, RawMessage)]
     paths = [one for one in inputs if not isinstance(one, RawMessage)]
     return chain(messages, read_texts(paths) if paths else ())
 
@@ -137,7 +137,7 @@ def export(
         if table == "results":
             return _write(out, _results(connection, row))
         if table == "keyed":
-            return _write(out, map(key_line, keyed_sets(connection, run).values()))
+            return _write(out, map(key_line, keys_of_run(connection, run).values()))
         if table in ("graph", "statements"):
             messages = _stored_messages(connection, run)
             graph = table == "graph"
@@ -184,7 +184,7 @@ def _line(fields: dict[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def explain(store: Store, run: str, name: str, left: str, right: str) -> Explanation:
+def explain_stored(store: Store, run: str, name: str, left: str, right: str) -> Explanation:
     """Explain two templates of a set with the parameters of the run."""
     with store.reading() as connection:
         row = runs.read_run(connection, run)
@@ -212,7 +212,7 @@ def explain_text(text: str, runner: Runner, name: str, left: str, right: str) ->
     return explain_result(result, left, right, path, settings.domain, "the text")
 
 
-def evaluate(
+def evaluate_run(
     store: Store, run: str, seed: int = 0, progress: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
     """Evaluate the sets that have a key.
@@ -222,7 +222,7 @@ def evaluate(
     """
     with store.reading() as connection:
         row = runs.read_run(connection, run)
-        keyed = keyed_sets(connection, run)
+        keyed = keys_of_run(connection, run)
         if not keyed:
             raise InputError(f"run {run} has no keys; expected at least one")
         lines = [json.dumps(reading.read_set(connection, run, name)) for name in keyed]
@@ -233,9 +233,7 @@ def evaluate(
         result_file, key_file = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
         result_file.write_text(_text(lines), encoding="utf-8")
         write_keys(key_file, keyed.values())
-        evaluation = evaluate_results(
-            result_file, key_file, parameters=pairs, seed=seed, progress=progress
-        )
+        evaluation = evaluate(result_file, key_file, parameters=pairs, seed=seed, progress=progress)
     used = counting & set(model["keys_used"] if model else ())
     figures: dict[str, Any] = json.loads(json.dumps(evaluation.to_dict()))
     return figures | {"keys": len(keyed), "keys_learned_from": len(used)}

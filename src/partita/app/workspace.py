@@ -62,7 +62,7 @@ class Workspace:
 
         Messages already in the run are skipped. Without settings, those of the named run apply.
         """
-        runner = self.runner(settings or stored_runs.stored_settings(self.store, name))
+        runner = self.runner(settings or stored_runs.settings_of_run(self.store, name))
         return stored_runs.ingest(self.store, inputs, runner, name, workers, progress)
 
     def resolve(self, text: str, settings: Settings, message: str = "message") -> Object:
@@ -148,15 +148,15 @@ class Workspace:
         that contradicts what is known is refused unless `override`.
         """
         more = (alternatives, based_on, override)
-        return stored_keys.save(self.store, run, set, cells, author, *more)
+        return stored_keys.save_key(self.store, run, set, cells, author, *more)
 
     def withdraw(self, run: str, set: str, author: str) -> Object:  # noqa: A002
         """Withdraw the keys of an author for a set."""
-        return stored_keys.withdraw(self.store, run, set, author)
+        return stored_keys.withdraw_keys(self.store, run, set, author)
 
     def agreement(self, run: str, set: str) -> Object:  # noqa: A002
         """Return how the authors of a set agree."""
-        return stored_keys.agreement(keys.counting(self.keys(run, set)))
+        return stored_keys.key_agreement(keys.counting(self.keys(run, set)))
 
     def add_job(self, job: str, run: str, request: Object) -> Object:
         """Add a job that waits, and return it."""
@@ -188,26 +188,26 @@ class Workspace:
         self, run: str, workers: int | None = None, progress: Progress | None = None
     ) -> Object:
         """Train on the keys, and resolve all messages again in a new run."""
-        return store_training.train(self.store, run, workers, progress)
+        return store_training.train_on_run(self.store, run, workers, progress)
 
     def curve(self, run: str) -> Object:
         """Return the learning curve, and the reliability of probabilities before and after."""
-        return store_training.curve(self.store, run)
+        return store_training.run_curve(self.store, run)
 
     def next(self, run: str, limit: int = 10) -> list[Object]:
         """Return the sets to key next, the most informative first.
 
         Of a run that is not trained on keys, the least certain first.
         """
-        return store_training.next_sets(self.store, run, limit)
+        return store_training.sets_to_key(self.store, run, limit)
 
     def evaluate(self, run: str, progress: Progress | None = None) -> Object:
         """Evaluate the sets that have a key."""
-        return stored_runs.evaluate(self.store, run, progress=progress)
+        return stored_runs.evaluate_run(self.store, run, progress=progress)
 
     def explain(self, run: str, set: str, left: str, right: str) -> Object:  # noqa: A002
         """Explain why two templates were or were not resolved as the same."""
-        return stored_runs.explain(self.store, run, set, left, right).to_dict()
+        return stored_runs.explain_stored(self.store, run, set, left, right).to_dict()
 
     def explain_text(self, text: str, settings: Settings, **ends: str) -> Object:
         """Explain two templates of a text without storing it."""

@@ -41,7 +41,7 @@ EVERYWHERE = ("jsonl", "corefud", "brat", "html")  # formats of every domain
 NOTE = 110  # columns of the line that says what the model learned from
 
 if TYPE_CHECKING:
-    from partita.app.batch import Forms
+    from partita.app.batch import OutputForms
     from partita.app.recording import Recording
     from partita.app.run_batch import Earlier
     from partita.app.runner import Runner
@@ -117,7 +117,7 @@ def run(options: RunCommand, console: Console) -> None:
 
 
 def _run(options: RunCommand, console: Console) -> Output:
-    from partita.app.batch import Forms
+    from partita.app.batch import OutputForms
     from partita.app.run_batch import run_messages
 
     _refuse_useless(options)
@@ -128,15 +128,15 @@ def _run(options: RunCommand, console: Console) -> Output:
     if options.to != "jsonl":
         _refuse_export(options)
         if own is not None:
-            output, forms = _own_output(console, own, out), Forms(own=options.to)
+            output, forms = _own_output(console, own, out), OutputForms(own=options.to)
         else:
-            output, forms = _export_output(console, options.to, out), Forms(export=options.to)
+            output, forms = _export_output(console, options.to, out), OutputForms(export=options.to)
         messages, _ = _messages(options)
         output.write(run_messages(messages, runner, forms, workers=workers))
         return output
     stretches = _stretches(out, runner)
     messages, many = _messages(options)
-    forms = Forms(
+    forms = OutputForms(
         json=json or out is not None,
         stored=options.store is not None,
         view=view_of(many, json, out is not None or options.store is not None),
@@ -233,7 +233,7 @@ def _refuse_export(options: RunCommand) -> None:
 
 def _output(
     console: Console,
-    forms: "Forms",
+    forms: "OutputForms",
     options: RunCommand,
     stretches: dict[str, "Stretch"],
     record: "Recording | None",

@@ -19,9 +19,9 @@ from partita.options import (
     Options,
     SolveOptions,
     argument,
+    check_probability,
     one_of,
     option,
-    share,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class SolveCommand(SolveOptions):
     cautious: float | None = option(
         "With --clusters: merge only groups with probability P or more, e.g. .9",
         metavar="P",
-        check=share,
+        check=check_probability,
     )
     json: bool = option("Write one JSON object per set to standard output", False)
     out: Path | None = option("Write one JSON object per set to a file (JSONL)")
@@ -93,7 +93,7 @@ def solve(options: SolveCommand, console: Console) -> None:
       partita solve pairs.csv --json --top 100 > results.jsonl
       partita solve scores.parquet --clusters clusters.csv --cautious .95
     """
-    from partita.app.batch import Forms
+    from partita.app.batch import OutputForms
     from partita.app.solve import Solver, read_sets
     from partita.app.solve_batch import solve_sets
 
@@ -105,7 +105,7 @@ def solve(options: SolveCommand, console: Console) -> None:
     solver = Solver.of(replace(options, budget=_budget(options)))
     sets = read_sets(pairs, options, options.form, options.templates, console.note)
     _note_unlisted(console, sets)
-    forms = Forms(
+    forms = OutputForms(
         json=json or out is not None,
         clusters=clusters is not None,
         cautious=options.cautious,

@@ -12,7 +12,7 @@ import numpy as np
 
 from partita.app.cluster import (
     LEAST,
-    Knowledge,
+    RecordKnowledge,
     check_increment,
     clustering_solver,
     first_rule,
@@ -36,9 +36,9 @@ from partita.linkage.labels import Labels, read_labels
 from partita.linkage.pair_table import Chosen
 from partita.linkage.sets import Assumption, parse, readings
 from partita.options import ClusteringOptions, ClusterOptions, described
-from partita.spark.earlier import Earlier, joined_scores
+from partita.spark.earlier import EarlierClusters, joined_scores
 from partita.spark.scores import all_records, components, ends_of, named_scores
-from partita.spark.tasks import PAYLOAD, Job, pair_table, read_table
+from partita.spark.tasks import PAYLOAD, ClusteringTask, pair_table, read_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -109,14 +109,14 @@ def cluster(
         locals(), budget=budget or Budget(), sources=None if source is None else (source,)
     )
     pairs = named_scores(scores, columns)
-    before = None if previous is None else Earlier.of(previous, pairs)
+    before = None if previous is None else EarlierClusters.of(previous, pairs)
     again = None
     if previous_scores is not None:
         check_increment(before, options)
         again = pairs
         pairs = joined_scores(named_scores(previous_scores, columns, "previous scores"), pairs)
     nodes = all_records(pairs, records, unique_id, source)
-    return Run.of(options, pairs, nodes, before, again, records is not None).clusters()
+    return SparkClustering.of(options, pairs, nodes, before, again, records is not None).clusters()
 
 
 def on_driver(table: Any) -> Any:
@@ -125,7 +125,7 @@ def on_driver(table: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class SparkClustering:
     """Pairs and records, the options, and what is read for them: the model and labels.
 
     `listed` says whether `nodes` may have records that no pair mentions.
@@ -136,7 +136,7 @@ class Run:
     nodes: DataFrame
     solver: Solver
     labels: Labels | None
-    before: Earlier | None
+    before: EarlierClusters | None
     again: DataFrame | None
     listed: bool
 
@@ -146,10 +146,10 @@ class Run:
         options: ClusteringOptions,
         pairs: DataFrame,
         nodes: DataFrame,
-        before: Earlier | None,
+        before: EarlierClusters | None,
         again: DataFrame | None = None,
         listed: bool = True,
-    ) -> Run:
+    ) -> SparkClustering:
         """Return a run with its parameters and labels read."""
         labels = None if options.labels is None else read_labels(on_driver(options.labels))
         solver = clustering_solver(options)
@@ -163,10 +163,10 @@ class Run:
         """Solve all components; compared pairs between them count if `across`."""
         homes, parameters = self._homes()
         target = self.options.target_precision
-        job = Job(
+        job = ClusteringTask(
             replace(self.solver, parameters=parameters),
             self.link_above,
-            Knowledge(self.labels),
+            RecordKnowledge(self.labels),
             tuple(self._assumptions(homes)),
             first_rule(self.options.cautious, self.labels),
         )
@@ -420,7 +420,7 @@ def _with_records(inside: DataFrame, nodes: DataFrame, homes: DataFrame) -> Data
     return both if known else both.drop("source")
 
 
-def _solved(tasks: Any, job: Job) -> tuple[DataFrame, Totals]:
+def _solved(tasks: Any, job: ClusteringTask) -> tuple[DataFrame, Totals]:
     """Solve all tasks; return their tables, which are cached, and the sum of their totals."""
     solved = tasks.applyInArrow(lambda table: job(table), PAYLOAD).persist()
     total = alone(0)

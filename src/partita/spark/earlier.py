@@ -30,7 +30,7 @@ def joined_scores(old: DataFrame, new: DataFrame) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Earlier:
+class EarlierClusters:
     """Clusters of an earlier run: record, `old` (its cluster), perhaps membership and exact."""
 
     frame: DataFrame
@@ -38,7 +38,7 @@ class Earlier:
     file: str = FILE
 
     @classmethod
-    def of(cls, previous: Any, pairs: DataFrame) -> Earlier:
+    def of(cls, previous: Any, pairs: DataFrame) -> EarlierClusters:
         """Read the clusters of an earlier result, or of a data frame with its columns."""
         from pyspark.sql import functions
 

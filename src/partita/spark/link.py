@@ -21,8 +21,8 @@ from partita.linkage.record_tables import SEPARATOR, id_column, read_records
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
-from partita.spark.clusters import Run, SparkClusters
-from partita.spark.earlier import Earlier
+from partita.spark.clusters import SparkClustering, SparkClusters
+from partita.spark.earlier import EarlierClusters
 from partita.spark.scores import as_spark, identifier
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def link(
     scores = engine.score(model).persist()
     nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
     progress("clustering")
-    before = None if previous is None else Earlier.of(previous, scores)
-    found = Run.of(options, scores, nodes, before).clusters(across=False)
+    before = None if previous is None else EarlierClusters.of(previous, scores)
+    found = SparkClustering.of(options, scores, nodes, before).clusters(across=False)
     values = {field.name: getattr(found, field.name) for field in fields(found)}
     return LinkedOnSpark(**values, settings=model, notes=tuple(notes))
 

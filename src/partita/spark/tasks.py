@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.app.cluster import LEAST, Knowledge, answered
+from partita.app.cluster import LEAST, RecordKnowledge, answered
 from partita.app.solve import Solver
 from partita.core import Template
 from partita.errors import PartitaError
@@ -33,7 +33,7 @@ PAYLOAD = "name string, payload binary"
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ClusteringTask:
     """What every task is told: the model, what is known, and how clusters are merged.
 
     A task returns an error as a row as well, so that it can be raised as one line.
@@ -41,7 +41,7 @@ class Job:
 
     solver: Solver
     link_above: float
-    known: Knowledge
+    known: RecordKnowledge
     assume: tuple[Assumption, ...]
     rule: MergeRule
 

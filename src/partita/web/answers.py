@@ -25,7 +25,7 @@ class Domains(TypedDict):
     about: dict[str, str]
 
 
-class Run(TypedDict):
+class RunJson(TypedDict):
     """A run of the store; `types` and `untrainable` only of one run."""
 
     name: str
@@ -50,7 +50,7 @@ class Run(TypedDict):
     untrainable: NotRequired[str]
 
 
-class MessageRow(TypedDict):
+class MessageRowJson(TypedDict):
     """A message in a list."""
 
     message: str
@@ -67,10 +67,10 @@ class MessagePage(TypedDict):
     """A page of the messages of a run."""
 
     total: int
-    messages: list[MessageRow]
+    messages: list[MessageRowJson]
 
 
-class SlotValue(TypedDict):
+class SlotValueJson(TypedDict):
     """A value of a slot with its probability."""
 
     value: Value
@@ -80,7 +80,7 @@ class SlotValue(TypedDict):
     templates: list[str]
 
 
-class Entity(TypedDict):
+class EntityJson(TypedDict):
     """A merged entity; `message` and `set` only in a list."""
 
     id: str
@@ -92,7 +92,7 @@ class Entity(TypedDict):
     probability: float
     interval: NotRequired[list[float] | None]
     error: NotRequired[float | None]
-    slots: dict[str, list[SlotValue]]
+    slots: dict[str, list[SlotValueJson]]
     message: NotRequired[str]
     set: NotRequired[str | None]
 
@@ -101,10 +101,10 @@ class EntityPage(TypedDict):
     """A page of the entities of a run."""
 
     total: int
-    entities: list[Entity]
+    entities: list[EntityJson]
 
 
-class Configuration(TypedDict):
+class ConfigurationJson(TypedDict):
     """A configuration with its probability."""
 
     cells: Cells
@@ -122,7 +122,7 @@ class Pair(TypedDict):
     interval: NotRequired[list[float] | None]
 
 
-class Result(TypedDict):
+class ResultJson(TypedDict):
     """A coreference set with its distribution; GET /api/schema has all fields."""
 
     version: int
@@ -132,7 +132,7 @@ class Result(TypedDict):
     incompatible: list[list[str]]
     must: NotRequired[list[list[str]]]
     pairs: list[Pair]
-    configurations: list[Configuration]
+    configurations: list[ConfigurationJson]
     remainder: dict[str, Any]
     count: str | None
     entropy_bits: float | None
@@ -143,14 +143,14 @@ class Result(TypedDict):
     seed: int
 
 
-class Alternative(TypedDict):
+class AlternativeJson(TypedDict):
     """A configuration that the author of a key also considers possible."""
 
     cells: Cells
     weight: float
 
 
-class Key(TypedDict):
+class KeyJson(TypedDict):
     """A saved key (gold label); `counts` if it is the newest of its author and not withdrawn."""
 
     key: int
@@ -159,7 +159,7 @@ class Key(TypedDict):
     message: str
     templates: list[str]
     cells: Cells
-    alternatives: list[Alternative]
+    alternatives: list[AlternativeJson]
     author: str
     time: str
     based_on: int | None
@@ -171,7 +171,7 @@ class SavedKey(TypedDict):
     """The number of a key, and newer keys of others that its author had not seen."""
 
     key: int
-    conflicts: list[Key]
+    conflicts: list[KeyJson]
 
 
 class WithdrawnKeys(TypedDict):
@@ -188,7 +188,7 @@ class Vote(TypedDict):
     authors: list[str]
 
 
-class Agreement(TypedDict):
+class AgreementJson(TypedDict):
     """How the authors of a set agree; the first configuration is used unless disputed."""
 
     authors: int
@@ -196,17 +196,17 @@ class Agreement(TypedDict):
     votes: list[Vote]
 
 
-class Message(TypedDict):
+class MessageJson(TypedDict):
     """A message with everything about it."""
 
     message: str
     text: str
     fields: dict[str, Any]
     error: str
-    sets: list[Result]
+    sets: list[ResultJson]
     singletons: list[dict[str, Any]]
-    entities: list[Entity]
-    keys: dict[str, list[Key]]
+    entities: list[EntityJson]
+    keys: dict[str, list[KeyJson]]
     place: NotRequired[str]
     text_hash: NotRequired[str]
     run: NotRequired[str]
@@ -214,7 +214,7 @@ class Message(TypedDict):
     notes: NotRequired[list[str]]
 
 
-class Contribution(TypedDict):
+class ContributionJson(TypedDict):
     """What a feature adds to the log-odds of a pair."""
 
     feature: str
@@ -225,14 +225,14 @@ class Contribution(TypedDict):
 class PairAlone(TypedDict):
     """The features of a pair."""
 
-    contributions: list[Contribution]
+    contributions: list[ContributionJson]
     log_odds: float
     probability: float
     left: NotRequired[str]
     right: NotRequired[str]
 
 
-class Influence(TypedDict):
+class InfluenceJson(TypedDict):
     """How other templates change the probability of a pair."""
 
     templates: list[str]
@@ -245,12 +245,12 @@ class RestOfSet(TypedDict):
 
     probability: float
     marginal: float
-    influences: list[Influence]
+    influences: list[InfluenceJson]
     left: NotRequired[str]
     right: NotRequired[str]
 
 
-class Explanation(TypedDict):
+class ExplanationJson(TypedDict):
     """Why two templates were resolved as the same or not."""
 
     left: str
@@ -273,7 +273,7 @@ class NextSet(TypedDict):
     templates: int
 
 
-class Change(TypedDict):
+class ChangeJson(TypedDict):
     """A figure before and after training."""
 
     before: float
@@ -285,8 +285,8 @@ class KeyChange(TypedDict):
 
     set: str
     message: str
-    bits: Change
-    probability: Change
+    bits: ChangeJson
+    probability: ChangeJson
 
 
 class TrainingReport(TypedDict):
@@ -299,7 +299,7 @@ class TrainingReport(TypedDict):
     model: str
     step: float
     note: str | None
-    bits: Change
+    bits: ChangeJson
     sets: list[KeyChange]
 
 
@@ -311,7 +311,7 @@ class SetChange(TypedDict):
     same: bool
     before: float
     after: float
-    bits: Change
+    bits: ChangeJson
 
 
 class Elsewhere(TypedDict):
@@ -319,7 +319,7 @@ class Elsewhere(TypedDict):
 
     sets: int
     changed: int
-    bits: Change
+    bits: ChangeJson
     most: list[SetChange]
 
 
@@ -338,7 +338,7 @@ class Started(TypedDict):
     job: str
 
 
-class Job(TypedDict):
+class JobJson(TypedDict):
     """A training job."""
 
     job: str
@@ -349,7 +349,7 @@ class Job(TypedDict):
     error: str | None
 
 
-class Point(TypedDict):
+class PointJson(TypedDict):
     """Bits per template of held-out keys after training on so many keys."""
 
     keys: int
@@ -358,7 +358,7 @@ class Point(TypedDict):
     high: float
 
 
-class Bin(TypedDict):
+class BinJson(TypedDict):
     """Predicted and observed probabilities of pairs."""
 
     predicted: float
@@ -369,14 +369,14 @@ class Bin(TypedDict):
 class Reliability(TypedDict):
     """The calibration of pairs before and after training."""
 
-    before: list[Bin]
-    after: list[Bin]
+    before: list[BinJson]
+    after: list[BinJson]
 
 
 class Curve(TypedDict):
     """The learning curve of a run."""
 
-    points: list[Point]
+    points: list[PointJson]
     reliability: Reliability
 
 
@@ -399,7 +399,7 @@ class ReviewSets(TypedDict):
     sets: list[ReviewSet]
 
 
-class Problem(TypedDict):
+class ProblemJson(TypedDict):
     """One problem of a request and its field, empty for the whole."""
 
     field: str
@@ -413,5 +413,5 @@ class ProblemDetails(TypedDict):
     title: str
     status: int
     detail: str
-    errors: list[Problem]
+    errors: list[ProblemJson]
     trace: str

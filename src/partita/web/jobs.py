@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Job:
+class TrainingJob:
     """A request to train on the keys of a run, and its outcome."""
 
     id: str
@@ -61,11 +61,13 @@ class JobQueue:
         self._readers, self._writer = readers, writer
         self._service_id = secrets.token_hex(4)
         self._numbers = itertools.count(1)
-        self._queue = deque(Job(row["job"], row["run"], row["request"]) for row in unfinished)
+        self._queue = deque(
+            TrainingJob(row["job"], row["run"], row["request"]) for row in unfinished
+        )
         self._jobs = {job.id: job for job in self._queue}
         self._job_added = asyncio.Event()
 
-    async def add(self, run: str, request: dict[str, Any]) -> Job:
+    async def add(self, run: str, request: dict[str, Any]) -> TrainingJob:
         """Queue a job and return it; an identical job that still waits is returned instead."""
         for job in self._queue:
             if (job.run, job.request) == (run, request):
@@ -73,7 +75,7 @@ class JobQueue:
         if len(self._queue) >= MAX_QUEUED:
             line = f"{MAX_QUEUED} training jobs are queued; try again when one has ended"
             raise RequestError(HTTPStatus.TOO_MANY_REQUESTS, line, {"retry-after": "60"})
-        job = Job(f"{self._service_id}-{next(self._numbers)}", run, request)
+        job = TrainingJob(f"{self._service_id}-{next(self._numbers)}", run, request)
         arguments = {"job": job.id, "run": run, "request": request}
         await self._writer.call(request_frame("add_job", arguments), retry=False)
         self._jobs[job.id] = job
@@ -106,7 +108,7 @@ class JobQueue:
         """Stop the training process."""
         await self._process.stop()
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: TrainingJob) -> None:
         def report_progress(line: str) -> None:
             job.progress = line
 
@@ -122,7 +124,7 @@ class JobQueue:
             job.state, job.error = "failed", request_error(error).line
         await self._save(job)
 
-    async def _save(self, job: Job) -> None:
+    async def _save(self, job: TrainingJob) -> None:
         """Write the state into the store; without a store the job goes on."""
         names = ("state", "progress", "result", "error")
         arguments = {"job": job.id} | {name: getattr(job, name) for name in names}

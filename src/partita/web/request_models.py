@@ -182,7 +182,7 @@ class NewMessageRequest(RequestModel):
     text: Text
 
 
-class Alternative(RequestModel):
+class AlternativeRequest(RequestModel):
     """A configuration that the author also considers possible."""
 
     cells: Cells
@@ -194,7 +194,7 @@ class KeyRequest(RequestModel):
 
     cells: Cells
     author: Name
-    alternatives: list[Alternative] = []
+    alternatives: list[AlternativeRequest] = []
     based_on: int | None = Field(
         default=None, description="The key that the author saw before writing this one."
     )

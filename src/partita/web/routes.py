@@ -119,11 +119,11 @@ def _add_service_routes(app: FastAPI) -> None:
 
 def _add_store_routes(app: FastAPI) -> None:
     add, run = _adder(app, "Runs"), "/api/runs/{run}"
-    add("/api/runs", all_runs, "All runs of the store.", list[answers.Run])
-    add(run, one_run, "The settings, inputs, times and outcome of the run.", answers.Run)
+    add("/api/runs", all_runs, "All runs of the store.", list[answers.RunJson])
+    add(run, one_run, "The settings, inputs, times and outcome of the run.", answers.RunJson)
     add(f"{run}/messages", messages, "The total and one page of messages.", answers.MessagePage)
-    add(f"{run}/messages/{{message}}", message, "The text, sets and entities.", answers.Message)
-    add(f"{run}/sets/{{set}}", one_set, "A result.", answers.Result)
+    add(f"{run}/messages/{{message}}", message, "The text, sets and entities.", answers.MessageJson)
+    add(f"{run}/sets/{{set}}", one_set, "A result.", answers.ResultJson)
     add(f"{run}/entities", entities, "The total and one page of entities.", answers.EntityPage)
     add(f"{run}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
     add(f"{run}/report.html", report, "The report.", media_type="text/html")
@@ -132,7 +132,7 @@ def _add_store_routes(app: FastAPI) -> None:
 def _add_key_routes(app: FastAPI) -> None:
     add, run = _adder(app, "Keys and training"), "/api/runs/{run}"
     keys_path = f"{run}/sets/{{set}}/keys"
-    add(keys_path, keys, "All keys of the set.", list[answers.Key])
+    add(keys_path, keys, "All keys of the set.", list[answers.KeyJson])
     add(
         keys_path,
         write_key,
@@ -143,11 +143,11 @@ def _add_key_routes(app: FastAPI) -> None:
     )
     add(keys_path, withdraw_key, "How many keys.", answers.WithdrawnKeys, method="DELETE")
     agreed = "Each configuration with its votes."
-    add(f"{run}/sets/{{set}}/agreement", agreement, agreed, answers.Agreement)
+    add(f"{run}/sets/{{set}}/agreement", agreement, agreed, answers.AgreementJson)
     add(f"{run}/next", next_sets, "Sets, the most informative first.", list[answers.NextSet])
     started = {"status": 202, "body": models.TrainRequest}
     add(f"{run}/train", train, "The id of the job.", answers.Started, **started)
-    add("/api/jobs/{job}", job, "The state, progress, result and error.", answers.Job)
+    add("/api/jobs/{job}", job, "The state, progress, result and error.", answers.JobJson)
     add(f"{run}/curve", curve, "Bits by number of keys; calibration.", answers.Curve)
     add(f"{run}/evaluation", evaluation, "The run scored against its keys.", dict[str, Any])
 
@@ -155,14 +155,14 @@ def _add_key_routes(app: FastAPI) -> None:
 def _add_computing_routes(app: FastAPI) -> None:
     add, run = _adder(app, "Computing"), "/api/runs/{run}"
     explained = "The contribution of each feature and of the other templates."
-    add("/api/resolve", resolve, "The message.", answers.Message, body=models.ResolveRequest)
-    add("/api/why", why_text, explained, answers.Explanation, body=models.WhyRequest)
-    add("/api/solve", solve, "A result.", answers.Result, body=models.SolveRequest)
+    add("/api/resolve", resolve, "The message.", answers.MessageJson, body=models.ResolveRequest)
+    add("/api/why", why_text, explained, answers.ExplanationJson, body=models.WhyRequest)
+    add("/api/solve", solve, "A result.", answers.ResultJson, body=models.SolveRequest)
     add("/api/fuse", fuse, "Values, claims, trust.", dict[str, Any], body=models.FuseRequest)
     add("/api/cluster", cluster, "Sets.", answers.ReviewSets, body=models.ClusterRequest)
     new = {"status": 201, "body": models.NewMessageRequest}
-    add(f"{run}/messages", ingest, "The message as stored.", answers.Message, **new)
-    add(f"{run}/sets/{{set}}/why", why, explained, answers.Explanation)
+    add(f"{run}/messages", ingest, "The message as stored.", answers.MessageJson, **new)
+    add(f"{run}/sets/{{set}}/why", why, explained, answers.ExplanationJson)
 
 
 def _adder(app: FastAPI, tag: str) -> Callable[..., None]:

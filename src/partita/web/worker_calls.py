@@ -144,7 +144,7 @@ class ComputingCalls:
         return json_bytes(self._workspace.fuse(sources, request.runs, options))
 
     def cluster(self, body: bytes) -> bytes:
-        from partita.app.record_review import review
+        from partita.app.record_review import review_records
 
         request = parse(ClusterRequest, body)
         labels = [(left, right, int(same)) for left, right, same in request.labels]
@@ -152,7 +152,7 @@ class ComputingCalls:
             scores = _written(Path(folder) / "scores", request.scores)
             clusters = _written(Path(folder) / "clusters", request.clusters)
             try:
-                return json_bytes(review(scores, clusters, labels, request.limit))
+                return json_bytes(review_records(scores, clusters, labels, request.limit))
             except InputError as error:
                 file = Path(error.file or "").name
                 raise InputError(error.problem, file=file, line=error.line) from None
