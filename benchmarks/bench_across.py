@@ -26,7 +26,7 @@ from oracles.simulated_sources import (
     facts_of,
     meant_by,
     measure_across,
-    table_accounts,
+    table_records,
 )
 from partita.app.batch import OutputForms
 from partita.app.fuse import fuse_entities
@@ -35,9 +35,9 @@ from partita.app.runner import Runner, Settings
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.rows import table
-from partita.fusion.account_results import read_results, result_accounts
-from partita.fusion.accounts import Account, Accounts, merge_accounts
-from partita.fusion.across import FusedAccounts, Task, add_accounts, fuse_accounts
+from partita.fusion.entities import FusedRecords, Task, add_records, fuse_records
+from partita.fusion.run_results import read_results, run_records
+from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
 from partita.linkage.value_levels import record_value
 from partita.options import FuseOptions
 from partita.text.raw_messages import RawMessage
@@ -57,7 +57,7 @@ def task() -> Task:
     return Task(domain.schema, domain.pair_parameters.every_pair)
 
 
-def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts:
+def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> SourceRecords:
     """Messages through run, and its results as accounts."""
     given = (RawMessage(message, text, f"{message}.txt") for message, text in texts)
     with TemporaryDirectory() as folder:
@@ -70,7 +70,7 @@ def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> Accounts
             for line in one.lines
         )
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return result_accounts(read_results(path), find_domain("depots").schema)
+        return run_records(read_results(path), find_domain("depots").schema)
 
 
 def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:
@@ -84,20 +84,20 @@ def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:
     return found
 
 
-def world(seed: int, details: bool) -> tuple[FusedAccounts, AcrossMeasured]:
+def world(seed: int, details: bool) -> tuple[FusedRecords, AcrossMeasured]:
     """Messages and tables about the corpus, fused and measured."""
     made, rng = task(), np.random.default_rng(seed)
     documents = list(read_keyed_messages(corpus_path()))
     facts = facts_of(documents, made.schema)
     facts = detailed(facts, rng) if details else facts
     told = reports([(document.name, document.text) for document in documents])
-    meant = dict(meant_by(told.accounts, documents, facts))
-    records: list[Account] = []
+    meant = dict(meant_by(told.records, documents, facts))
+    records: list[SourceRecord] = []
     for source, reliable in TABLES.items():
-        for account, thing in table_accounts(facts, source, reliable, COVERAGE, made.schema, rng):
-            records.append(account)
-            meant[account.id] = thing
-    fused = fuse_accounts(merge_accounts([told, Accounts(tuple(records))]), made)
+        for record, entity in table_records(facts, source, reliable, COVERAGE, made.schema, rng):
+            records.append(record)
+            meant[record.id] = entity
+    fused = fuse_records(merge_records([told, SourceRecords(tuple(records))]), made)
     return fused, measure_across(fused, meant, facts, made.schema)
 
 
@@ -136,11 +136,11 @@ def written(count: int, rng: np.random.Generator) -> list[tuple[str, str]]:
         f"{a}{b}{c}{d}".capitalize() for a, b, c, d in product(STARTS, MIDDLES, MIDDLES, ENDS)
     ]
     draw = lambda most: int(rng.integers(most))  # noqa: E731
-    things = [(places[draw(len(places))], KINDS[draw(len(KINDS))], 2 + draw(88))
+    entities = [(places[draw(len(places))], KINDS[draw(len(KINDS))], 2 + draw(88))
               for _ in range(max(count // 3, 1))]  # fmt: skip
     found = []
     for n in range(count):
-        (place, kind, size), (other, second, _) = (things[draw(len(things))] for _ in "ab")
+        (place, kind, size), (other, second, _) = (entities[draw(len(entities))] for _ in "ab")
         told = size if rng.random() < 0.8 else 2 + draw(88)
         text = (
             f"Subj: {place} {kind}\n\nA {kind} was seen near {place}. The {kind.split()[-1]} covers"
@@ -166,13 +166,13 @@ def table_figures(
     lines = {source: iter(range(2, len(rows) + 2)) for source in QUALITY}
     meant = {f"{r.source}/{r.source}.csv:{next(lines[r.source])}/R": r.entity for r in rows}
     sizes = Counter(meant.values())
-    members = [[meant[account.id] for account in thing.accounts] for thing in fused.things]
+    members = [[meant[record.id] for record in entity.records] for entity in fused.entities]
     right = [len(set(one)) == 1 and sizes[one[0]] == len(one) for one in members]
     names = Counter((record_value(r.cells["name"], "text").core, r.entity) for r in rows)
     return {
         "F": pair_f([Counter(one) for one in members], sizes),
         "name F": pair_f(_by_name(names), sizes),
-        "stated": float(np.mean([thing.probability.value for thing in fused.things])),
+        "stated": float(np.mean([entity.probability.value for entity in fused.entities])),
         "right": float(np.mean(right)),
         **{source: fused.learned.reliabilities[source] for source in QUALITY},
     }
@@ -205,26 +205,26 @@ def tables_quality() -> Iterator[str]:
 
 def costs() -> Iterator[str]:
     made = task()
-    fuse_accounts(reports(written(20, np.random.default_rng(1))), made)  # what is loaded once
+    fuse_records(reports(written(20, np.random.default_rng(1))), made)  # what is loaded once
     heads = ("reports", "accounts", "seconds", "all pairs", "compared", "share")
     yield "".join(f"{head:>11}" for head in heads)
     for size in SIZES:
         given = reports(written(size, np.random.default_rng(0)))
         begin = time.process_time()
-        fused = fuse_accounts(given, made)
+        fused = fuse_records(given, made)
         taken = time.process_time() - begin
         yield (
-            f"{size:>11,}{len(given.accounts):>11,}{taken:>11.2f}{fused.pairs:>11,}"
+            f"{size:>11,}{len(given.records):>11,}{taken:>11.2f}{fused.pairs:>11,}"
             f"{len(fused.compared):>11,}{len(fused.compared) / fused.pairs:>11.5f}"
         )
     begin = time.process_time()
-    more = add_accounts(fused, reports(written(1, np.random.default_rng(2)), "one more"))
+    more = add_records(fused, reports(written(1, np.random.default_rng(2)), "one more"))
     taken = time.process_time() - begin
     yield f"one more report: {more.recomputed} of {len(more.sets):,} sets solved, {taken:.2f} s"
 
 
 def test_many_reports_are_compared_with_few(ratio) -> None:
-    fused = fuse_accounts(reports(written(200, np.random.default_rng(0))), task())
+    fused = fuse_records(reports(written(200, np.random.default_rng(0))), task())
     ratio("pairs compared of 200 reports", len(fused.compared) / fused.pairs, "all pairs", 0.05)
 
 

@@ -326,9 +326,9 @@ def _pair_targets() -> list[Target]:
 
 def _fusion_targets() -> list[Target]:
     from partita.app.fuse import fuse_masses
-    from partita.fusion.account_files import Slots, judgement_accounts, record_accounts
     from partita.fusion.claim_files import read_claims
     from partita.fusion.mass_functions import read_masses
+    from partita.fusion.record_files import Slots, judgement_records, table_records
     from partita.fusion.side_files import (
         read_nesting,
         read_objects,
@@ -348,8 +348,8 @@ def _fusion_targets() -> list[Target]:
     return [
         Target("claims csv", "csv", (CLAIMS, WIDE), read_claims, "input.csv"),
         Target("claims jsonl", "jsonl", (claims,), read_claims, "input.jsonl"),
-        Target("judgements", "csv", (JUDGEMENTS,), judgement_accounts, "input.csv"),
-        Target("record accounts", "csv", (records,), lambda path: record_accounts(path, slots),
+        Target("judgements", "csv", (JUDGEMENTS,), judgement_records, "input.csv"),
+        Target("record accounts", "csv", (records,), lambda path: table_records(path, slots),
                "input.csv"),
         Target("masses", "jsonl", (lines(MASSES),), read_masses, "input.jsonl"),
         Target("combined masses", "jsonl", (lines(MASSES[:2]),),

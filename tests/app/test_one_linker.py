@@ -58,8 +58,8 @@ def fused(paths: list[Path], engine: str | None) -> set[frozenset[Place]]:
     found = fuse_sources(paths, FuseOptions(engine=engine))
     assert isinstance(found, EntityFusion)
     return {
-        frozenset((record.source, record.origins[0].line) for record in entity.accounts)
-        for entity in found.fused.things
+        frozenset((record.source, record.origins[0].line) for record in entity.records)
+        for entity in found.fused.entities
     }
 
 

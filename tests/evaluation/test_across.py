@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 from typer.testing import CliRunner
 
-from oracles.simulated_sources import facts_of, meant_by, measure_across, table_accounts
+from oracles.simulated_sources import facts_of, meant_by, measure_across, table_records
 from partita.cli import app
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
-from partita.fusion.account_results import read_results, result_accounts
-from partita.fusion.accounts import Accounts, merge_accounts
-from partita.fusion.across import Task, fuse_accounts
+from partita.fusion.entities import Task, fuse_records
+from partita.fusion.run_results import read_results, run_records
+from partita.fusion.source_records import SourceRecords, merge_records
 from partita.rules.domain_files import read_domain
 
 TABLES = {"archive": 0.9, "survey": 0.75, "forum": 0.6}
 
 
-def test_things_across_sources_are_right_more_often_than_any_source(tmp_path):
+def test_entities_across_sources_are_right_more_often_than_any_source(tmp_path):
     schema = read_domain("depots").schema
     model = find_domain("depots").pair_parameters.every_pair
     documents = [one for one in read_keyed_messages(corpus_path()) if one.name.startswith("new")]
@@ -27,14 +27,16 @@ def test_things_across_sources_are_right_more_often_than_any_source(tmp_path):
         app, ["run", "--domain", "depots", *files, "--out", str(tmp_path / "reports.jsonl")]
     )
     assert made.exit_code == 0, made.output
-    reports = result_accounts(read_results(tmp_path / "reports.jsonl"), schema)
-    meant = dict(meant_by(reports.accounts, documents, facts))
+    reports = run_records(read_results(tmp_path / "reports.jsonl"), schema)
+    meant = dict(meant_by(reports.records, documents, facts))
     rng, records = np.random.default_rng(0), []
     for source, reliable in TABLES.items():
-        for account, thing in table_accounts(facts, source, reliable, 0.7, schema, rng):
-            records.append(account)
-            meant[account.id] = thing
-    fused = fuse_accounts(merge_accounts([reports, Accounts(tuple(records))]), Task(schema, model))
+        for record, entity in table_records(facts, source, reliable, 0.7, schema, rng):
+            records.append(record)
+            meant[record.id] = entity
+    fused = fuse_records(
+        merge_records([reports, SourceRecords(tuple(records))]), Task(schema, model)
+    )
     found = measure_across(fused, meant, facts, schema)
     assert set(found.by_source) == {"reports", *TABLES}
     assert found.accuracy > max(found.by_source.values()) + 0.1  # of all facts

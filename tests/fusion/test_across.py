@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.across import SAID, account, accounts
+from oracles.across import SAID, record, records
 from oracles.depots import SCHEMA
 from partita.errors import InputError, TotalConflict
-from partita.fusion.accounts import Accounts, merge_accounts
-from partita.fusion.across import Task, add_accounts, changes_without, fuse_accounts, without
+from partita.fusion.entities import (
+    Task,
+    add_records,
+    entity_changes_without,
+    fuse_records,
+    fuse_without,
+)
 from partita.fusion.set_beliefs import PairBelief
+from partita.fusion.source_records import SourceRecords, merge_records
 
 LAW = settings(deadline=None, max_examples=15)
 TASK = Task(SCHEMA)
@@ -23,40 +29,38 @@ KINSTON = {"FACILITY": "DEPOT", "LOCATION": "KINSTON", "TYPE": "RAIL"}
 
 
 def fused(said, reliabilities=None, **options):
-    return fuse_accounts(
-        accounts(said, **options), replace(TASK, reliabilities=reliabilities or {})
-    )
+    return fuse_records(records(said, **options), replace(TASK, reliabilities=reliabilities or {}))
 
 
 def told(found):
     """Everything that is believed, by the accounts of each thing."""
     return {
-        tuple(one.id for one in thing.accounts): (
-            thing.type,
-            pytest.approx(thing.probability.value, abs=1e-9),
+        tuple(one.id for one in entity.records): (
+            entity.type,
+            pytest.approx(entity.probability.value, abs=1e-9),
             {
                 name: {v.text: pytest.approx(v.probability.value, abs=1e-9) for v in slot.values}
-                for name, slot in thing.slots.items()
+                for name, slot in entity.slots.items()
             },
         )
-        for thing in found.things
+        for entity in found.entities
     }
 
 
-def value(thing, slot, text):
-    values = thing.slots[slot].values
+def value(entity, slot, text):
+    values = entity.slots[slot].values
     return next((one.probability.value for one in values if one.text == text), 0.0)
 
 
 @LAW
 @given(SAID)
-def test_values_add_up_to_one_with_unknown_and_every_account_is_somewhere(said):
+def test_values_add_up_to_one_with_unknown_and_every_record_is_somewhere(said):
     found = fused(said)
-    assert sorted(a.id for t in found.things for a in t.accounts) == sorted(
-        a.id for a in found.accounts.accounts
+    assert sorted(a.id for t in found.entities for a in t.records) == sorted(
+        a.id for a in found.records.records
     )
-    for thing in found.things:
-        for slot in thing.slots.values():
+    for entity in found.entities:
+        for slot in entity.slots.values():
             total = sum(one.probability.value for one in slot.values) + slot.unknown
             assert total == pytest.approx(1)
             assert 0 <= slot.conflict <= 1
@@ -67,11 +71,11 @@ def test_values_add_up_to_one_with_unknown_and_every_account_is_somewhere(said):
 
 @LAW
 @given(SAID, st.randoms(use_true_random=False))
-def test_the_order_of_accounts_and_sources_does_not_matter(said, chance: random.Random):
-    whole = accounts(said)
-    mixed = chance.sample(whole.accounts, len(whole))
-    again = merge_accounts([Accounts((one,)) for one in mixed])
-    assert told(fuse_accounts(again, TASK)) == told(fuse_accounts(whole, TASK))
+def test_the_order_of_records_and_sources_does_not_matter(said, chance: random.Random):
+    whole = records(said)
+    mixed = chance.sample(whole.records, len(whole))
+    again = merge_records([SourceRecords((one,)) for one in mixed])
+    assert told(fuse_records(again, TASK)) == told(fuse_records(whole, TASK))
 
 
 @LAW
@@ -83,11 +87,11 @@ def test_a_source_of_reliability_0_changes_nothing(said, more):
 
 @LAW
 @given(SAID, SAID)
-def test_adding_accounts_equals_starting_from_scratch(said, more):
+def test_adding_records_equals_starting_from_scratch(said, more):
     before = fused(said)
-    fresh = accounts(more, "n")
-    after = add_accounts(before, fresh)
-    scratch = fuse_accounts(merge_accounts([before.accounts, fresh]), TASK, before.learned)
+    fresh = records(more, "n")
+    after = add_records(before, fresh)
+    scratch = fuse_records(merge_records([before.records, fresh]), TASK, before.learned)
     assert told(after) == told(scratch)
     assert after.compared.keys() == scratch.compared.keys()
     assert after.recomputed <= scratch.recomputed == len(scratch.sets)
@@ -98,62 +102,62 @@ def test_adding_a_report_solves_only_the_sets_it_touches():
     said = [(s, {"FACILITY": "DEPOT", "LOCATION": p}) for p in places for s in ("ann", "bob")]
     before = fused(said)
     assert before.recomputed == len(before.sets) == 5
-    after = add_accounts(before, accounts([("cy", {"FACILITY": "DEPOT", "LOCATION": "DUNN"})], "n"))
+    after = add_records(before, records([("cy", {"FACILITY": "DEPOT", "LOCATION": "DUNN"})], "n"))
     assert after.recomputed == 1
-    assert [len(one.set.accounts) for one in after.sets] == [2, 2, 2, 2, 3]
+    assert [len(one.set.records) for one in after.sets] == [2, 2, 2, 2, 3]
     kept = {id(one) for one in before.sets}
     assert sum(id(one) in kept for one in after.sets) == 4
 
 
-def test_a_reliability_that_comes_with_more_accounts_is_taken():
+def test_a_reliability_that_comes_with_more_records_is_taken():
     before = fused([("ann", KINSTON)])
     other = {**KINSTON, "TYPE": "AMMUNITION"}
     weak, strong = (
-        add_accounts(before, accounts([("new", other)], "n", reliabilities={"new": r}))
+        add_records(before, records([("new", other)], "n", reliabilities={"new": r}))
         for r in (0.2, 1.0)
     )
     assert (weak.learned.fixed, strong.learned.fixed) == ({"new": 0.2}, {"new": 1.0})
-    new = next(thing for thing in strong.things if thing.anchor == "new/n0/R")
+    new = next(entity for entity in strong.entities if entity.anchor == "new/n0/R")
     assert value(new, "TYPE", "AMMUNITION") == 1.0
     with pytest.raises(
         InputError, match="reliability of ann is given now but was estimated before"
     ):
-        add_accounts(before, accounts([("ann", other)], "n", reliabilities={"ann": 0.5}))
+        add_records(before, records([("ann", other)], "n", reliabilities={"ann": 0.5}))
 
 
 def test_one_of_reliability_1_that_is_certain_decides():
     other = {**KINSTON, "LOCATION": "DUNN"}
     said = (("ann", KINSTON), ("bob", other), ("cy", other))
-    named = [account(source, 1, slots, "x") for source, slots in said]
-    given_ = merge_accounts([Accounts(tuple(named))])
-    found = fuse_accounts(given_, replace(TASK, reliabilities={"ann": 1.0, "bob": 0.9, "cy": 0.9}))
-    [thing] = found.things
-    assert value(thing, "LOCATION", "KINSTON") == 1.0
-    assert thing.slots["LOCATION"].conflict == pytest.approx(0.99)
+    named = [record(source, 1, slots, "x") for source, slots in said]
+    given_ = merge_records([SourceRecords(tuple(named))])
+    found = fuse_records(given_, replace(TASK, reliabilities={"ann": 1.0, "bob": 0.9, "cy": 0.9}))
+    [entity] = found.entities
+    assert value(entity, "LOCATION", "KINSTON") == 1.0
+    assert entity.slots["LOCATION"].conflict == pytest.approx(0.99)
 
 
 def test_certain_sources_that_contradict_each_other_are_named():
     named = [
-        account("ann", 1, KINSTON, "x"),
-        account("bob", 1, {**KINSTON, "TYPE": "AMMUNITION"}, "x"),
+        record("ann", 1, KINSTON, "x"),
+        record("bob", 1, {**KINSTON, "TYPE": "AMMUNITION"}, "x"),
     ]
     sure = replace(TASK, reliabilities={"ann": 1.0, "bob": 1.0})
     with pytest.raises(TotalConflict, match=r"bob \(says AMMUNITION of x, TYPE\) and ann"):
-        fuse_accounts(merge_accounts([Accounts(tuple(named))]), sure)
+        fuse_records(merge_records([SourceRecords(tuple(named))]), sure)
 
 
-def test_certain_sources_that_contradict_each_other_speak_of_two_things():
+def test_certain_sources_that_contradict_each_other_speak_of_two_entities():
     said = [("ann", KINSTON), ("bob", {**KINSTON, "TYPE": "AMMUNITION"})]
-    assert len(fused(said, {"ann": 1.0, "bob": 1.0}).things) == 2
-    assert len(fused(said, {"ann": 0.5, "bob": 0.5}).things) == 2
+    assert len(fused(said, {"ann": 1.0, "bob": 1.0}).entities) == 2
+    assert len(fused(said, {"ann": 0.5, "bob": 0.5}).entities) == 2
 
 
 @LAW
 @given(st.floats(0.3, 0.95), st.floats(0.3, 0.95))
 def test_two_that_agree_strengthen(first, second):
     trust = {"ann": first, "bob": second}
-    alone = fused([("ann", KINSTON)], trust).things[0]
-    both = next(t for t in fused([("ann", KINSTON), ("bob", KINSTON)], trust).things)
+    alone = fused([("ann", KINSTON)], trust).entities[0]
+    both = next(t for t in fused([("ann", KINSTON), ("bob", KINSTON)], trust).entities)
     for slot, text in (("LOCATION", "KINSTON"), ("TYPE", "RAIL")):
         assert value(both, slot, text) > value(alone, slot, text)
 
@@ -165,17 +169,17 @@ def test_a_place_inside_another_supports_it_and_numbers_are_the_same_within_tole
     rows = [{"FACILITY": "DEPOT", "LOCATION": "KINSTON", "SIZE": "40 ha"},
             {"FACILITY": "FACILITY", "LOCATION": "NORTH CAROLINA", "SIZE": "41 ha"}]  # fmt: skip
     made = [
-        replace(account(s, 1, {"FACILITY": "DEPOT"}, "x"), values=schema.read(row))
+        replace(record(s, 1, {"FACILITY": "DEPOT"}, "x"), values=schema.read(row))
         for s, row in zip(("ann", "bob"), rows, strict=True)
     ]
-    given_ = merge_accounts([Accounts(tuple(made))])
+    given_ = merge_records([SourceRecords(tuple(made))])
     trust = {"ann": 0.9, "bob": 0.9}
-    [thing] = fuse_accounts(given_, Task(schema, None, trust, tolerance=0.05)).things
-    assert thing.slots["LOCATION"].values[0].text == "KINSTON"
-    assert thing.slots["LOCATION"].values[0].accounts == ("ann/1/R", "bob/1/R")
-    assert thing.slots["FACILITY"].values[0].text == "DEPOT"
-    assert [one.text for one in thing.slots["SIZE"].values] == ["40 ha"]
-    assert thing.slots["SIZE"].values[0].probability.value > 0.9
+    [entity] = fuse_records(given_, Task(schema, None, trust, tolerance=0.05)).entities
+    assert entity.slots["LOCATION"].values[0].text == "KINSTON"
+    assert entity.slots["LOCATION"].values[0].records == ("ann/1/R", "bob/1/R")
+    assert entity.slots["FACILITY"].values[0].text == "DEPOT"
+    assert [one.text for one in entity.slots["SIZE"].values] == ["40 ha"]
+    assert entity.slots["SIZE"].values[0].probability.value > 0.9
 
 
 def test_judgements_link_and_part_and_are_discounted():
@@ -194,14 +198,14 @@ def test_judgements_link_and_part_and_are_discounted():
     assert together(0.1, 0.9) < together(0.1, 0.5)
 
 
-def test_what_a_message_believes_of_its_things_counts_as_far_as_it_is_trusted():
+def test_what_a_message_believes_of_its_entities_counts_as_far_as_it_is_trusted():
     def apart(reliability):
         mates = {("ann/m/1", "ann/m/2"): 0.6}
-        first = [replace(account("ann", "m", KINSTON), template=replace(
-            account("ann", "m", KINSTON).template, id=f"ann/m/{n}")) for n in (1, 2)]  # fmt: skip
-        given_ = merge_accounts([Accounts((*first, account("bob", "m", KINSTON)), mates)])
+        first = [replace(record("ann", "m", KINSTON), template=replace(
+            record("ann", "m", KINSTON).template, id=f"ann/m/{n}")) for n in (1, 2)]  # fmt: skip
+        given_ = merge_records([SourceRecords((*first, record("bob", "m", KINSTON)), mates)])
         task = replace(TASK, reliabilities={"ann": reliability, "bob": 0.9})
-        return fuse_accounts(given_, task).distributions[0].marginal("ann/m/1", "ann/m/2")
+        return fuse_records(given_, task).distributions[0].marginal("ann/m/1", "ann/m/2")
 
     assert 0 < apart(0.9) < 1
     assert apart(0.9) != apart(0.5)
@@ -210,11 +214,11 @@ def test_what_a_message_believes_of_its_things_counts_as_far_as_it_is_trusted():
 def test_without_a_source_is_never_having_heard_it():
     said = [("ann", KINSTON), ("bob", KINSTON), ("cy", {"FACILITY": "BRIDGE", "NAME": "ELM"})]
     found = fused(said)
-    assert told(without(found, "cy")) == told(fused(said[:2]))
-    [gone] = changes_without(found, "cy")
+    assert told(fuse_without(found, "cy")) == told(fused(said[:2]))
+    [gone] = entity_changes_without(found, "cy")
     assert (gone.slot, gone.before, gone.after) == ("", "cy/m2/R", "")
     with pytest.raises(InputError, match="no source named 'eve'; sources are ann, bob, cy"):
-        without(found, "eve")
+        fuse_without(found, "eve")
 
 
 def test_what_cannot_be_is_refused():
@@ -224,9 +228,9 @@ def test_what_cannot_be_is_refused():
         fused([("ann", KINSTON)], {"ann": 1.5})
     judge = PairBelief("judge", {("ann/m0/R", "eve/m0/R"): 0.5})
     with pytest.raises(InputError, match="judge refers to an unknown template 'eve/m0/R'"):
-        merge_accounts([accounts([("ann", KINSTON)]), Accounts((), judgements=(judge,))])
+        merge_records([records([("ann", KINSTON)]), SourceRecords((), judgements=(judge,))])
     with pytest.raises(InputError, match=r"stands in ann\.csv, line 1, already"):
-        merge_accounts([accounts([("ann", KINSTON)]), accounts([("ann", KINSTON)])])
+        merge_records([records([("ann", KINSTON)]), records([("ann", KINSTON)])])
 
 
 def test_reliability_is_learned_from_agreement():

@@ -7,10 +7,8 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 
-from oracles.across import SAID, account, accounts
+from oracles.across import SAID, record, records
 from oracles.depots import SCHEMA
-from partita.fusion.across import Task, fuse_accounts
-from partita.fusion.across_sets import Reliabilities, SetContext
 from partita.fusion.blocking import (
     MAX_PER_KEY,
     SchemaKeys,
@@ -18,7 +16,9 @@ from partita.fusion.blocking import (
     cannot_match,
     count_pairs,
 )
-from partita.fusion.comparison import Chances, Comparer
+from partita.fusion.entities import Task, fuse_records
+from partita.fusion.record_sets import Reliabilities, SetContext
+from partita.fusion.schema_comparison import Chances, Comparer
 from partita.rules.domain_files import read_domain
 
 LAW = settings(deadline=None, max_examples=30)
@@ -43,27 +43,29 @@ def world(size, rng):
         several = [one for some in lists for one in some]
         return several[int(rng.integers(len(several)))]
 
-    things = [(drawn(TYPES), drawn(PLACES, MADE), drawn(NAMES, MADE), int(rng.integers(2, 90)))
+    entities = [(drawn(TYPES), drawn(PLACES, MADE), drawn(NAMES, MADE), int(rng.integers(2, 90)))
               for _ in range(size // 4)]  # fmt: skip
     made = []
     for n in range(size):
-        entity_type, place, name, hectares = things[n // 4]
+        entity_type, place, name, hectares = entities[n // 4]
         slots = {
             "UNIT" if entity_type == "BATTALION" else "FACILITY": entity_type,
             "SIZE": f"{hectares} ha",
         }
         slots |= {"LOCATION": place} if rng.random() < 0.7 else {}
         slots |= {"NAME": name} if rng.random() < 0.7 else {}
-        made.append(_account(f"s{n % 4}", n, slots, entity_type, schema))
+        made.append(_record(f"s{n % 4}", n, slots, entity_type, schema))
     return made, schema
 
 
-def _account(source, message, slots, entity_type, schema):
+def _record(source, message, slots, entity_type, schema):
     from partita.core import Template
-    from partita.fusion.accounts import Account, Origin
+    from partita.fusion.source_records import Origin, SourceRecord
 
     template = Template("R", type=entity_type, slots=slots)
-    return Account.of(source, str(message), template, schema, [Origin(source, "f", 1, "", "R")])
+    return SourceRecord.of(
+        source, str(message), template, schema, [Origin(source, "f", 1, "", "R")]
+    )
 
 
 def test_blocking_finds_what_comparing_everything_would_link():
@@ -72,7 +74,7 @@ def test_blocking_finds_what_comparing_everything_would_link():
     found = set(candidates(made, schema))
     ordered = sorted(made, key=lambda one: one.id)
     every = [(a.id, b.id) for a, b in combinations(ordered, 2) if not cannot_match(a, b, schema)]
-    comparer = Comparer(schema, Chances.of_accounts(made, schema))
+    comparer = Comparer(schema, Chances.of_records(made, schema))
     trusted = Reliabilities({}, 0.9)
     compared = comparer.compare(by_id, every)
     odds = {
@@ -93,7 +95,7 @@ def test_blocking_finds_what_comparing_everything_would_link():
 @LAW
 @given(SAID)
 def test_every_pair_stands_once_whatever_was_there_before(said):
-    made = accounts(said).accounts
+    made = records(said).records
     found = list(candidates(made, SCHEMA))
     assert len(found) == len(set(found))
     assert all(left < right for left, right in found)
@@ -106,9 +108,9 @@ def test_every_pair_stands_once_whatever_was_there_before(said):
 
 
 def test_a_key_that_very_many_hold_is_left_but_the_type_parts_them():
-    crowd = [account("ann", n, {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}) for n in
+    crowd = [record("ann", n, {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}) for n in
              range(MAX_PER_KEY + 5)]  # fmt: skip
-    few = [account(s, 1, {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}) for s in ("bob", "cy")]
+    few = [record(s, 1, {"FACILITY": "DEPOT", "LOCATION": "KINSTON"}) for s in ("bob", "cy")]
     common = SchemaKeys(SCHEMA).crowded([*crowd, *few])
     assert ("LOCATION", "KINSTON") in common
     assert list(candidates([*crowd, *few], SCHEMA, common)) == [("bob/1/R", "cy/1/R")]
@@ -117,12 +119,12 @@ def test_a_key_that_very_many_hold_is_left_but_the_type_parts_them():
 def test_what_is_known_a_priori_is_not_compared():
     one, other = ({"FACILITY": "DEPOT", "LOCATION": "KINSTON", "NUMBER": n} for n in (1, 2))
     bridge = {"FACILITY": "BRIDGE", "LOCATION": "KINSTON"}
-    first = account("ann", 1, one, "x")
-    assert cannot_match(first, account("bob", 1, bridge), SCHEMA)
-    assert cannot_match(first, account("bob", 1, other), SCHEMA)  # one thing and two
-    assert cannot_match(first, account("ann", 2, one, "y"), SCHEMA)  # the source tells them apart
-    assert not cannot_match(first, account("ann", 2, one), SCHEMA)
-    assert not cannot_match(first, account("bob", 2, bridge, "x"), SCHEMA)  # both call it x
+    first = record("ann", 1, one, "x")
+    assert cannot_match(first, record("bob", 1, bridge), SCHEMA)
+    assert cannot_match(first, record("bob", 1, other), SCHEMA)  # one thing and two
+    assert cannot_match(first, record("ann", 2, one, "y"), SCHEMA)  # the source tells them apart
+    assert not cannot_match(first, record("ann", 2, one), SCHEMA)
+    assert not cannot_match(first, record("bob", 2, bridge, "x"), SCHEMA)  # both call it x
 
 
 def test_pairs_grow_with_reports_and_not_with_their_square():
@@ -130,7 +132,7 @@ def test_pairs_grow_with_reports_and_not_with_their_square():
         made, schema = [], read_domain("depots").schema
         for n in range(size):
             slots = {"FACILITY": "DEPOT", "LOCATION": f"PLACE {n // 3}"}
-            made.append(_account(f"s{n % 3}", n, slots, "DEPOT", schema))
+            made.append(_record(f"s{n % 3}", n, slots, "DEPOT", schema))
         return len(list(candidates(made, schema))) / size
 
     assert share(60) == share(600) == 1.0
@@ -138,7 +140,7 @@ def test_pairs_grow_with_reports_and_not_with_their_square():
 
 def test_the_answer_says_what_was_compared():
     said = [("ann", {"FACILITY": "DEPOT", "LOCATION": p}) for p in ("KINSTON", "DUNN", "WELDON")]
-    found = fuse_accounts(accounts([*said, ("bob", said[0][1])]), Task(SCHEMA))
+    found = fuse_records(records([*said, ("bob", said[0][1])]), Task(SCHEMA))
     assert (found.pairs, len(found.compared)) == (6, 1)
 
 
@@ -155,11 +157,11 @@ def test_neither_message_comes_first():
         ({**general, "TYPE": "FUEL"}, general),
     ):
         made = [
-            _account("ann", 1, first, "DEPOT", schema),
-            _account("bob", 1, second, "DEPOT", schema),
+            _record("ann", 1, first, "DEPOT", schema),
+            _record("bob", 1, second, "DEPOT", schema),
         ]
-        comparer = Comparer(schema, Chances.of_accounts(made, schema), model)
-        believing = SetContext.of(accounts([("ann", general)]), comparer, Reliabilities({}))
+        comparer = Comparer(schema, Chances.of_records(made, schema), model)
+        believing = SetContext.of(records([("ann", general)]), comparer, Reliabilities({}))
         assert believing.comparer is comparer
         [found] = comparer.compare({m.id: m for m in made}, [("ann/1/R", "bob/1/R")]).values()
         pairs.append(found.context)

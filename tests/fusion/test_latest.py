@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from partita.app.fuse import fuse_claims
 from partita.core import Template
 from partita.errors import InputError
-from partita.fusion.accounts import Account, Accounts, Origin
-from partita.fusion.across import Task, fuse_accounts
 from partita.fusion.claims import Claims, latest_claims
+from partita.fusion.entities import Task, fuse_records
+from partita.fusion.source_records import Origin, SourceRecord, SourceRecords
 from partita.options import FuseOptions
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
@@ -22,37 +22,37 @@ from partita.templates.strings import StringsType
 SCHEMA = Schema({"NAME": NameType(), "STATUS": StringsType(several=False)})
 
 
-def account(source, message, status, line=1, name="Camp Vargas"):
+def record(source, message, status, line=1, name="Camp Vargas"):
     template = Template("T1", slots={"NAME": name, "STATUS": status})
     origin = Origin(source, f"{source}.jsonl", line, message, "T1")
-    return Account.of(source, message, template, SCHEMA, [origin], object_="vargas")
+    return SourceRecord.of(source, message, template, SCHEMA, [origin], object_="vargas")
 
 
-def status(*accounts, **options):
+def status(*records, **options):
     options = {"reliabilities": {"a": 0.7, "b": 0.7}, **options}
-    [thing] = fuse_accounts(Accounts(tuple(accounts)), Task(SCHEMA, **options)).things
-    return {value.text: value.probability.value for value in thing.slots["STATUS"].values}
+    [entity] = fuse_records(SourceRecords(tuple(records)), Task(SCHEMA, **options)).entities
+    return {value.text: value.probability.value for value in entity.slots["STATUS"].values}
 
 
 def test_two_messages_say_more_than_one_and_less_than_two_sources():
-    one = status(account("a", "m1", "empty"))["empty"]
-    two = status(account("a", "m1", "empty"), account("a", "m2", "empty"))["empty"]
-    apart = status(account("a", "m1", "empty"), account("b", "m1", "empty"))["empty"]
+    one = status(record("a", "m1", "empty"))["empty"]
+    two = status(record("a", "m1", "empty"), record("a", "m2", "empty"))["empty"]
+    apart = status(record("a", "m1", "empty"), record("b", "m1", "empty"))["empty"]
     assert one < two < apart
 
 
 def test_thirty_messages_do_not_outweigh_everything():
-    many = [account("a", f"m{n:02}", "empty", n) for n in range(30)]
-    three = [account("a", f"m{n:02}", "empty", n) for n in range(3)]
+    many = [record("a", f"m{n:02}", "empty", n) for n in range(30)]
+    three = [record("a", f"m{n:02}", "empty", n) for n in range(3)]
     assert status(*three)["empty"] < status(*many)["empty"] < 1.0
 
 
 def test_a_later_message_supersedes_an_earlier_one_where_the_slot_changes():
-    said = [account("a", "m1", "empty", 1), account("a", "m2", "occupied", 2)]
+    said = [record("a", "m1", "empty", 1), record("a", "m2", "occupied", 2)]
     both = status(*said)
     assert both["empty"] == pytest.approx(both["occupied"])
     changing = status(*said, latest=frozenset({"STATUS"}))
-    assert changing == status(account("a", "m2", "occupied", 2))
+    assert changing == status(record("a", "m2", "occupied", 2))
 
 
 ROWS = st.lists(
@@ -104,6 +104,6 @@ def test_wrong_days_and_slots_are_refused(tmp_path, column, latest, problem):
 
 
 def test_messages_in_any_order_give_the_same():
-    said = [account("a", f"m{n}", text, n) for n, text in enumerate(["empty", "empty", "occupied"])]
+    said = [record("a", f"m{n}", text, n) for n, text in enumerate(["empty", "empty", "occupied"])]
     found = [status(*order) for order in itertools.permutations(said)]
     assert all(one == pytest.approx(found[0]) for one in found)

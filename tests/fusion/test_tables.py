@@ -22,9 +22,9 @@ from partita.app.fuse import (
     read_sources,
     table_linker,
 )
-from partita.fusion.account_files import record_accounts, table_slots
-from partita.fusion.accounts import merge_accounts
-from partita.fusion.across import Task, add_accounts, fuse_accounts
+from partita.fusion.entities import Task, add_records, fuse_records
+from partita.fusion.record_files import table_records, table_slots
+from partita.fusion.source_records import merge_records
 from partita.fusion.sources import Content
 from partita.linkage.own_engine import OwnEngine, RecordModel, _prior
 from partita.linkage.record_tables import read_records
@@ -70,10 +70,10 @@ def tables(tmp_path_factory):
     return [folder / f"{source}.csv" for source in QUALITY]
 
 
-def things(fused):
+def entities(fused):
     return {
-        tuple(sorted(account.id for account in thing.accounts)): thing.probability.value
-        for thing in fused.things
+        tuple(sorted(record.id for record in entity.records)): entity.probability.value
+        for entity in fused.entities
     }
 
 
@@ -89,15 +89,15 @@ def with_ids(tables, folder, first):
 
 
 @pytest.mark.parametrize("first", [lambda n: 1, lambda n: 1000 * n], ids=["shared", "apart"])
-def test_ids_of_rows_name_no_things(tables, tmp_path, first):
+def test_ids_of_rows_name_no_entities(tables, tmp_path, first):
     paths = with_ids(tables, tmp_path, first)
     assert needs_linkage(read_sources(paths))
     fusion = fuse_entities(paths, OWN)
-    assert things(fusion.fused) == things(fuse_entities(tables, OWN).fused)
+    assert entities(fusion.fused) == entities(fuse_entities(tables, OWN).fused)
     assert any("linked by their values" in note for note in fusion.notes) == (first(1) == 1)
 
 
-def test_ids_with_the_same_values_are_those_of_things(tmp_path):
+def test_ids_with_the_same_values_are_those_of_entities(tmp_path):
     lines = [f"{n},Company {n},{n % 7}" for n in range(30)]
     for name in ("one", "two"):
         text = "\n".join(["id,name,size", *lines, ""])
@@ -112,14 +112,14 @@ def test_names_are_spelled_as_most_tables_spell_them(tmp_path):
         text = f"name,born\n{said},1815-12-10\n{others}"
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     fused = fuse_entities([tmp_path / f"{name}.csv" for name in "abc"], OWN).fused
-    ada = next(thing for thing in fused.things if "love" in thing.name.lower())
+    ada = next(entity for entity in fused.entities if "love" in entity.name.lower())
     assert ada.name == ada.slots["name"].values[0].text == "Ada Lovelace"
     assert ada.slots["name"].values[0].value == "Ada Lovelace"
 
 
 def test_the_order_of_tables_does_not_matter(tables):
     """The order changes that of sums alone, and so the last digits."""
-    found, other = (things(fuse_entities(order, OWN).fused) for order in (tables, tables[::-1]))
+    found, other = (entities(fuse_entities(order, OWN).fused) for order in (tables, tables[::-1]))
     assert found == pytest.approx(other, abs=1e-12)
 
 
@@ -127,18 +127,20 @@ def test_a_table_of_reliability_0_changes_nothing(tables, tmp_path):
     given_ = tmp_path / "reliabilities.csv"
     given_.write_text("source,reliability\nforum,0\n", encoding="utf-8")
     without = fuse_entities(tables[:4], OWN).fused
-    assert things(fuse_entities(tables, replace(OWN, reliability=given_)).fused) == things(without)
+    assert entities(fuse_entities(tables, replace(OWN, reliability=given_)).fused) == entities(
+        without
+    )
 
 
 def test_added_records_equal_a_computation_from_scratch(tables):
     slots = table_slots(tables)
-    *most, last = (record_accounts(path, slots) for path in tables)
-    before = fuse_accounts(merge_accounts(most), Task(slots.schema, linker=table_linker("own")))
-    after = add_accounts(before, last)
-    whole = merge_accounts([*most, last])
-    scratch = fuse_accounts(whole, before.task, before.learned)
-    assert things(after) == pytest.approx(things(scratch))
-    assert len(things(after)) > 10
+    *most, last = (table_records(path, slots) for path in tables)
+    before = fuse_records(merge_records(most), Task(slots.schema, linker=table_linker("own")))
+    after = add_records(before, last)
+    whole = merge_records([*most, last])
+    scratch = fuse_records(whole, before.task, before.learned)
+    assert entities(after) == pytest.approx(entities(scratch))
+    assert len(entities(after)) > 10
 
 
 def test_a_column_that_one_table_lacks_is_missing_there(tmp_path):
@@ -232,7 +234,7 @@ def test_a_source_that_is_always_right_leaves_no_nan():
     """Its records that differ in a slot cannot be the same thing, which is no undefined 0 / 0."""
     fused = fuse_contents([Content("a.csv", SITES)], replace(OWN, reliability={"a": 1.0}))
     assert len(fused["entities"]) > 1
-    assert all(0.0 <= thing["probability"] <= 1.0 for thing in fused["entities"])
+    assert all(0.0 <= entity["probability"] <= 1.0 for entity in fused["entities"])
 
 
 def test_before_anything_is_compared_a_match_is_never_more_likely_than_not():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles.depots import SCHEMA
 from partita.core import Template
-from partita.fusion.accounts import Account, Accounts, Origin, merge_accounts
+from partita.fusion.source_records import Origin, SourceRecord, SourceRecords, merge_records
 
 SLOTS = st.fixed_dictionaries(
     {"FACILITY": st.sampled_from(["DEPOT", "BRIDGE", "FACILITY"])},
@@ -20,14 +20,14 @@ SLOTS = st.fixed_dictionaries(
 SAID = st.lists(st.tuples(st.sampled_from(["ann", "bob", "cy"]), SLOTS), min_size=1, max_size=7)
 
 
-def account(source, message, slots, thing="", sure=None):
+def record(source, message, slots, entity="", sure=None):
     """A record; the type is that of the facility."""
     template = Template("R", type=slots.get("FACILITY", ""), slots=slots)
     origin = Origin(source, f"{source}.csv", 1, str(message), "R")
-    return Account.of(source, str(message), template, SCHEMA, [origin], sure, thing)
+    return SourceRecord.of(source, str(message), template, SCHEMA, [origin], sure, entity)
 
 
-def accounts(said, prefix="m", **options):
+def records(said, prefix="m", **options):
     """One account for each source and its slots, each a message of its own."""
-    made = [account(source, f"{prefix}{n}", slots) for n, (source, slots) in enumerate(said)]
-    return merge_accounts([Accounts(tuple(made), **options)])
+    made = [record(source, f"{prefix}{n}", slots) for n, (source, slots) in enumerate(said)]
+    return merge_records([SourceRecords(tuple(made), **options)])

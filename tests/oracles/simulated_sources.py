@@ -16,8 +16,8 @@ from partita.core import Document, Template
 from partita.errors import Incompatible
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.scores import b_cubed
-from partita.fusion.accounts import Account, Origin
-from partita.fusion.across import FusedAccounts, Thing
+from partita.fusion.entities import FusedEntity, FusedRecords
+from partita.fusion.source_records import Origin, SourceRecord
 from partita.templates.algebra import merge
 from partita.templates.name import Name
 from partita.templates.place import Place
@@ -74,29 +74,29 @@ def _merged(templates: Sequence[Template], schema: Schema) -> Values:
 
 
 def meant_by(
-    accounts: Iterable[Account], documents: Iterable[Document], facts: Iterable[Fact]
+    records: Iterable[SourceRecord], documents: Iterable[Document], facts: Iterable[Fact]
 ) -> Iterator[tuple[str, str]]:
     """Which thing of the key the account of a message speaks of: by where its templates stand."""
     known = {fact.name for fact in facts}
     by_name = {document.name: document for document in documents}
-    for account in accounts:
-        document = by_name[account.message]
-        spans = {(one.start, one.end) for one in account.origins}
+    for record in records:
+        document = by_name[record.message]
+        spans = {(one.start, one.end) for one in record.origins}
         there = {one.id for one in document.templates if (one.start, one.end) in spans}
         for n, cell in enumerate(document.key):
             if f"{document.name}.{n}" in known and there & set(cell):
-                yield account.id, f"{document.name}.{n}"
+                yield record.id, f"{document.name}.{n}"
                 break
 
 
-def table_accounts(
+def table_records(
     facts: Sequence[Fact],
     source: str,
     reliable: float,
     coverage: float,
     schema: Schema,
     rng: np.random.Generator,
-) -> Iterator[tuple[Account, str]]:
+) -> Iterator[tuple[SourceRecord, str]]:
     """The records of one source, each with the thing that it is meant to speak of."""
     for n, fact in enumerate(facts):
         if rng.random() >= coverage:
@@ -109,7 +109,7 @@ def table_accounts(
             slots[name] = (value if true else _other(facts, name, value, schema, rng)).json()
         template = Template("R", type=fact.type, slots=slots, rule="record")
         origin = Origin(source, source, n, str(n), "R")
-        yield Account.of(source, str(n), template, schema, [origin]), fact.name
+        yield SourceRecord.of(source, str(n), template, schema, [origin]), fact.name
 
 
 def _left_out(name: str, fact: Fact, schema: Schema) -> bool:
@@ -134,7 +134,7 @@ def _other(
 
 
 def measure_across(
-    fused: FusedAccounts, meant: Mapping[str, str], facts: Sequence[Fact], schema: Schema
+    fused: FusedRecords, meant: Mapping[str, str], facts: Sequence[Fact], schema: Schema
 ) -> AcrossMeasured:
     """`meant` says of accounts which thing they speak of; others are not measured."""
     told = _told(fused, meant)
@@ -163,23 +163,23 @@ def _share(marks: Iterable[bool]) -> float:
     return sum(given) / len(given) if given else 0.0
 
 
-def _told(fused: FusedAccounts, meant: Mapping[str, str]) -> dict[str, Thing]:
+def _told(fused: FusedRecords, meant: Mapping[str, str]) -> dict[str, FusedEntity]:
     """For every thing the fused one in which most of its accounts are, by trust."""
     votes: dict[str, dict[str, float]] = {}
-    by_id = {thing.id: thing for thing in fused.things}
-    for thing in by_id.values():
-        for account in thing.accounts:
-            if account.id in meant:
-                trust = fused.learned.reliabilities[account.source]
-                mine = votes.setdefault(meant[account.id], {})
-                mine[thing.id] = mine.get(thing.id, 0.0) + trust
+    by_id = {entity.id: entity for entity in fused.entities}
+    for entity in by_id.values():
+        for record in entity.records:
+            if record.id in meant:
+                trust = fused.learned.reliabilities[record.source]
+                mine = votes.setdefault(meant[record.id], {})
+                mine[entity.id] = mine.get(entity.id, 0.0) + trust
     return {name: by_id[min(c, key=lambda t: (-c[t], t))] for name, c in votes.items()}
 
 
-def _right(thing: Thing | None, fact: Fact, slot: str) -> bool:
-    if thing is None or slot not in thing.slots or not thing.slots[slot].values:
+def _right(entity: FusedEntity | None, fact: Fact, slot: str) -> bool:
+    if entity is None or slot not in entity.slots or not entity.slots[slot].values:
         return False
-    return _is(thing.slots[slot].values[0].value, fact.values[slot])
+    return _is(entity.slots[slot].values[0].value, fact.values[slot])
 
 
 def _is(told: object, value: Value) -> bool:
@@ -187,35 +187,35 @@ def _is(told: object, value: Value) -> bool:
 
 
 def _said(
-    fused: FusedAccounts, meant: Mapping[str, str], facts: Mapping[str, Fact], schema: Schema
+    fused: FusedRecords, meant: Mapping[str, str], facts: Mapping[str, Fact], schema: Schema
 ) -> dict[tuple[str, str, str], bool]:
     """Whether a source is right about a slot of a thing: the best of what it says."""
     found: dict[tuple[str, str, str], bool] = {}
-    for account in fused.accounts.accounts:
-        if (name := meant.get(account.id)) is None or name not in facts:
+    for record in fused.records.records:
+        if (name := meant.get(record.id)) is None or name not in facts:
             continue
-        for slot, value in account.values.items():
+        for slot, value in record.values.items():
             if slot in facts[name].values and slot in schema.slots:
-                key = (account.source, name, slot)
+                key = (record.source, name, slot)
                 found[key] = found.get(key, False) or value == facts[name].values[slot]
     return found
 
 
 def _stated(
-    told: Mapping[str, Thing], facts: Mapping[str, Fact], wanted: Sequence[tuple[Fact, str]]
+    told: Mapping[str, FusedEntity], facts: Mapping[str, Fact], wanted: Sequence[tuple[Fact, str]]
 ) -> tuple[np.ndarray, np.ndarray]:
     stated, observed = [], []
     for fact, slot in wanted:
-        thing = told.get(fact.name)
-        for one in thing.slots[slot].values if thing is not None and slot in thing.slots else ():
+        entity = told.get(fact.name)
+        for one in entity.slots[slot].values if entity is not None and slot in entity.slots else ():
             stated.append(one.probability.value)
             observed.append(_is(one.value, facts[fact.name].values[slot]))
     return np.array(stated), np.array(observed, dtype=np.bool_)
 
 
-def _f(fused: FusedAccounts, meant: Mapping[str, str]) -> float:
-    home = {account.id: n for n, thing in enumerate(fused.things) for account in thing.accounts}
+def _f(fused: FusedRecords, meant: Mapping[str, str]) -> float:
+    home = {record.id: n for n, entity in enumerate(fused.entities) for record in entity.records}
     names = sorted(home.keys() & meant.keys())
-    things = {name: n for n, name in enumerate(sorted(set(meant.values())))}
-    key = np.array([things[meant[name]] for name in names])
+    entities = {name: n for n, name in enumerate(sorted(set(meant.values())))}
+    key = np.array([entities[meant[name]] for name in names])
     return b_cubed(key, np.array([home[name] for name in names])).f

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from partita.app.fuse import EntityFusion, Fusion, MassFusion, fuse_sources
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError
-from partita.fusion.across import find_copying_sources
 from partita.fusion.answers import answers
 from partita.fusion.copying import Copying
+from partita.fusion.entities import find_copying_sources
 from partita.fusion.sources import Content, FuseSource, NamedTable, read_source
 from partita.options import FuseOptions, described
 from partita.tables.frames import is_frame
@@ -76,10 +76,10 @@ def _refuse_names(sources: Sequence[Content | FuseSource]) -> None:
 
 def report_of(fused: Fused, without: str | None = None) -> dict[str, Any]:
     """Return a fusion as `partita fuse --json` writes it."""
-    from partita.views.fusion import fused_json, masses_json, things_json
+    from partita.views.fusion import entities_json, fused_json, masses_json
 
     if isinstance(fused, EntityFusion):
-        return things_json(fused.fused, fused.domain, fused.changes, without)
+        return entities_json(fused.fused, fused.domain, fused.changes, without)
     if isinstance(fused, MassFusion):
         inputs = (fused.combined, fused.masses, fused.reliabilities)
         return masses_json(*inputs, fused.changes, without)
@@ -167,11 +167,11 @@ class Belief(Tabular):
 def _believed_values(fusion: Fused) -> Iterator[BelievedValue]:
     """Yield all values, those of a slot of an object together."""
     if isinstance(fusion, EntityFusion):
-        for entity in fusion.fused.things:
+        for entity in fusion.fused.entities:
             for name, slot in entity.slots.items():
                 for value in slot.values:
                     text = _text(value.value)
-                    p, sources = value.probability.value, entity.sources_of(value.accounts)
+                    p, sources = value.probability.value, entity.sources_of(value.records)
                     yield BelievedValue(entity.id, name, text, p, sources)
                 yield from _unknown(entity.id, name, slot.unknown)
         return

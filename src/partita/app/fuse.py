@@ -16,20 +16,15 @@ from partita.core import IntArray
 from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure
-from partita.fusion.account_files import (
-    Slots,
-    claim_accounts,
-    judgement_accounts,
-    record_accounts,
-    table_slots,
-    unknown_columns,
-)
-from partita.fusion.account_results import RunResults, read_results, result_accounts
-from partita.fusion.accounts import Accounts, merge_accounts
-from partita.fusion.across import FusedAccounts, Task, ThingChange, fuse_accounts
-from partita.fusion.across import changes_without as entity_changes_without
 from partita.fusion.claim_files import claim_columns, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
+from partita.fusion.entities import (
+    EntityChange,
+    FusedRecords,
+    Task,
+    entity_changes_without,
+    fuse_records,
+)
 from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.linked_tables import Known, LinkedTable, Linker
@@ -42,7 +37,17 @@ from partita.fusion.mass_functions import (
     mass_changes_without,
     read_masses,
 )
+from partita.fusion.record_files import (
+    Slots,
+    claim_records,
+    judgement_records,
+    table_records,
+    table_slots,
+    unknown_columns,
+)
+from partita.fusion.run_results import RunResults, read_results, run_records
 from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
+from partita.fusion.source_records import SourceRecords, merge_records
 from partita.fusion.sources import (
     BELIEFS,
     CLAIMS,
@@ -108,9 +113,9 @@ class Fusion:
 class EntityFusion:
     """Fused entities, with their domain, the changes without a source, and notes."""
 
-    fused: FusedAccounts
+    fused: FusedRecords
     domain: str
-    changes: tuple[ThingChange, ...] = ()
+    changes: tuple[EntityChange, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -320,25 +325,25 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
     if not chosen.domain and chosen.parameters is None and _plain_tables(read):
         _refuse_one_source(read)
         slots = table_slots(one.table for one in read if one.kind == RECORDS)
-        accounts = merge_accounts(_accounts(read, slots, []))
+        records = merge_records(_records(read, slots, []))
         linker = table_linker(chosen.engine)
-        task = _task(chosen, accounts, slots.schema, linker=linker)
-        return _entities(task, accounts, chosen, "", _row_id_notes(accounts))
+        task = _task(chosen, records, slots.schema, linker=linker)
+        return _entities(task, records, chosen, "", _row_id_notes(records))
     runs = [read_results(one) for one in read if one.kind == REPORTS]
     name = chosen.domain or _domain(runs) or DOMAIN
     domain = find_domain(name)
     if (path := parameters_path(chosen.parameters)) is not None:
         domain = domain.with_parameters(path)
     model = maximum_entropy(domain.pair_model("evidential"))
-    accounts = merge_accounts(_accounts(read, _slots(domain), runs))
-    task = _task(chosen, accounts, domain.schema, model=model)
-    return _entities(task, accounts, chosen, Path(name).name, ())
+    records = merge_records(_records(read, _slots(domain), runs))
+    task = _task(chosen, records, domain.schema, model=model)
+    return _entities(task, records, chosen, Path(name).name, ())
 
 
-def _task(options: FuseOptions, accounts: Accounts, schema: Schema, **others: Any) -> Task:
+def _task(options: FuseOptions, records: SourceRecords, schema: Schema, **others: Any) -> Task:
     return Task(
         schema,
-        reliabilities=_reliabilities(options, accounts.sources),
+        reliabilities=_reliabilities(options, records.sources),
         tolerance=options.tolerance,
         top=options.top,
         latest=_latest_slots(options.latest, schema),
@@ -347,11 +352,11 @@ def _task(options: FuseOptions, accounts: Accounts, schema: Schema, **others: An
 
 
 def _entities(
-    task: Task, accounts: Accounts, options: FuseOptions, domain: str, notes: Iterable[str]
+    task: Task, records: SourceRecords, options: FuseOptions, domain: str, notes: Iterable[str]
 ) -> EntityFusion:
-    fused = fuse_accounts(accounts, task)
+    fused = fuse_records(records, task)
     changes = () if options.without is None else entity_changes_without(fused, options.without)
-    all_notes = (*accounts.notes, *notes, *_account_notes(accounts, fused), *fused.notes)
+    all_notes = (*records.notes, *notes, *_record_notes(records, fused), *fused.notes)
     return EntityFusion(fused, domain, changes, all_notes)
 
 
@@ -405,12 +410,12 @@ def _refuse_one_source(sources: Sequence[FuseSource]) -> None:
         raise InputError(problem, file=sources[0].name)
 
 
-def _row_id_notes(accounts: Accounts) -> Iterator[str]:
-    """Say that equal ids of two tables are not taken for the same thing."""
+def _row_id_notes(records: SourceRecords) -> Iterator[str]:
+    """Say that equal ids of two tables are not taken for the same entity."""
     sources: dict[str, str] = {}
-    for account in accounts.accounts:
-        name = account.row_id
-        if name and sources.setdefault(name, account.source) != account.source:
+    for record in records.records:
+        name = record.row_id
+        if name and sources.setdefault(name, record.source) != record.source:
             yield (
                 f"ids such as {name} stand in several tables, and the values under them do not "
                 "agree: records are linked by their values (name the column object to link by ids)"
@@ -433,23 +438,23 @@ def _slots(domain: Domain) -> Slots:
     return Slots(domain.schema, domain.type_slots if isinstance(domain, RuleDomain) else ())
 
 
-def _accounts(
+def _records(
     sources: Sequence[FuseSource], slots: Slots, runs: Sequence[RunResults]
-) -> Iterator[Accounts]:
+) -> Iterator[SourceRecords]:
     read = iter(runs)
     for one in sources:
         if one.kind == REPORTS:
-            yield result_accounts(next(read), slots.schema)
+            yield run_records(next(read), slots.schema)
         elif one.kind == RECORDS:
-            yield record_accounts(one.table, slots)
+            yield table_records(one.table, slots)
         elif one.kind == CLAIMS:
-            yield claim_accounts(one.table, slots)
+            yield claim_records(one.table, slots)
         else:
-            yield judgement_accounts(one.table)
+            yield judgement_records(one.table)
 
 
-def _account_notes(accounts: Accounts, fused: FusedAccounts) -> list[str]:
-    ignored = sorted(set(accounts.sources) - set(fused.accounts.sources))
+def _record_notes(records: SourceRecords, fused: FusedRecords) -> list[str]:
+    ignored = sorted(set(records.sources) - set(fused.records.sources))
     notes = [f"{name} has reliability 0 and is ignored" for name in ignored]
     if fused.learned.common:
         notes.append(

@@ -92,9 +92,9 @@ def _pieces(
         yield dumps(report_of(fusion, without)) + "\n"
         return
     if isinstance(fusion, EntityFusion):
-        yield from views.things_text(fusion.fused)
+        yield from views.entities_text(fusion.fused)
         if without is not None:
-            yield from views.thing_changes_text(fusion.changes, without)
+            yield from views.entity_changes_text(fusion.changes, without)
         return
     if isinstance(fusion, MassFusion):
         yield from views.masses_text(fusion.combined, fusion.masses, fusion.reliabilities)

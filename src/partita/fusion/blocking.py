@@ -1,8 +1,8 @@
-"""Blocking: find the accounts worth comparing, by the words of names, places and labels.
+"""Blocking: find the records worth comparing, by the words of names, places and labels.
 
-An account is stored under its own keys and looked up under these and more general ones, so that a
+A record is stored under its own keys and looked up under these and more general ones, so that a
 thousand reports do not lead to a million comparisons. A place is stored under its name and looked
-up under the places that contain it; keys of very many accounts are ignored.
+up under the places that contain it; keys of very many records are ignored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from partita.fusion.accounts import Account
+from partita.fusion.source_records import SourceRecord
 from partita.linkage.candidates import candidate_pairs, crowded_keys
 from partita.templates.entity_types import EntityType
 from partita.templates.name import Name, words
@@ -22,7 +22,7 @@ from partita.templates.place import Place, PlaceType
 from partita.templates.schema import OWN_TYPE, Schema
 from partita.templates.strings import Strings, StringsType
 
-MAX_PER_KEY = 100  # accounts under one key; a key with more is ignored
+MAX_PER_KEY = 100  # records under one key; a key with more is ignored
 MAX_ACRONYM = 6  # letters of an acronym
 
 Key = tuple[str, str]
@@ -32,57 +32,57 @@ Numbers = dict[Key, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys an account is stored under, and those it is looked up under."""
+    """The keys a record is stored under, and those it is looked up under."""
 
     own: frozenset[Key]
     searched: frozenset[Key]
 
 
 class SchemaKeys:
-    """The keys of accounts by the slots of a schema."""
+    """The keys of records by the slots of a schema."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self._generic_words = _generic_words(schema)
 
-    def indexes(self, accounts: Sequence[Account]) -> tuple[Numbers, Numbers]:
-        """Return the numbers of accounts under the keys they are stored under, and look up."""
+    def indexes(self, records: Sequence[SourceRecord]) -> tuple[Numbers, Numbers]:
+        """Return the numbers of records under the keys they are stored under, and look up."""
         stored: Numbers = defaultdict(list)
         searched: Numbers = defaultdict(list)
-        for n, account in enumerate(accounts):
-            keys = self.keys(account)
+        for n, record in enumerate(records):
+            keys = self.keys(record)
             for key in keys.own:
                 stored[key].append(n)
             for key in keys.searched:
                 searched[key].append(n)
         return stored, searched
 
-    def crowded(self, accounts: Sequence[Account]) -> frozenset[Key]:
-        """Return the keys with too many accounts."""
-        stored, searched = self.indexes(accounts)
+    def crowded(self, records: Sequence[SourceRecord]) -> frozenset[Key]:
+        """Return the keys with too many records."""
+        stored, searched = self.indexes(records)
         return crowded_keys(stored, MAX_PER_KEY) | crowded_keys(searched, MAX_PER_KEY)
 
-    def keys(self, account: Account) -> Keys:
+    def keys(self, record: SourceRecord) -> Keys:
         own: set[Key] = set()
         above: set[Key] = set()
-        for name, value in account.values.items():
+        for name, value in record.values.items():
             if isinstance(value, Name):
                 own.update(("name", word) for word in _name_words(value, self._generic_words))
             elif isinstance(value, Place):
-                self._place(name, value, account, own, above)
+                self._place(name, value, record, own, above)
             elif isinstance(value, Strings) and _is_label(self.schema.slot(name)):
                 own.update((name, text.upper()) for text in value.members)
-        if account.object:
-            own.add(("object", account.object))
+        if record.object:
+            own.add(("object", record.object))
         return Keys(frozenset(own), frozenset(own | above))
 
     def _place(
-        self, name: str, place: Place, account: Account, own: set[Key], above: set[Key]
+        self, name: str, place: Place, record: SourceRecord, own: set[Key], above: set[Key]
     ) -> None:
         """Add keys for the place, alone and with the type, so that crowded places stay usable."""
         own.update((name, one) for one in place.names)
         above.update(_containing_places(name, place, self.schema.slot(name)))
-        entity_type, types = account.values.get(OWN_TYPE), self.schema.types
+        entity_type, types = record.values.get(OWN_TYPE), self.schema.types
         if not isinstance(entity_type, EntityType) or types is None:
             return
         for one, kind in product(place.names, entity_type.names):
@@ -91,16 +91,16 @@ class SchemaKeys:
 
 
 def candidates(
-    accounts: Iterable[Account],
+    records: Iterable[SourceRecord],
     schema: Schema,
     common: frozenset[Key] = frozenset(),
     touched: frozenset[str] | None = None,
 ) -> Iterator[Two]:
     """Yield every pair worth comparing once, as sorted ids.
 
-    With `touched`, yield only pairs with at least one touched account.
+    With `touched`, yield only pairs with at least one touched record.
     """
-    ordered = sorted(accounts, key=lambda account: account.id)
+    ordered = sorted(records, key=lambda record: record.id)
     pairs = candidate_pairs(*SchemaKeys(schema).indexes(ordered), common)
     for a, b in sorted(pairs, key=lambda two: two[::-1]):
         left, right = ordered[a], ordered[b]
@@ -109,10 +109,10 @@ def candidates(
             yield left.id, right.id
 
 
-def cannot_match(left: Account, right: Account, schema: Schema) -> bool:
-    """Return whether two accounts cannot be the same thing.
+def cannot_match(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
+    """Return whether two records cannot be the same entity.
 
-    This holds for incompatible sorts, for one and several, for two accounts of one message, and for
+    This holds for incompatible sorts, for one and several, for two records of one message, and for
     two objects that a source names differently.
     """
     if left.object and left.object == right.object:
@@ -123,10 +123,10 @@ def cannot_match(left: Account, right: Account, schema: Schema) -> bool:
     return not compatible(left, right, schema)
 
 
-def compatible(left: Account, right: Account, schema: Schema) -> bool:
+def compatible(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
     """Return whether types are compatible, numbers are not one and several, and nothing is denied.
 
-    An account that denies to be something is not the same thing as one that says to be it.
+    A record that denies to be something is not the same entity as one that says to be it.
     """
     if schema.denies(left.template, right.values) or schema.denies(right.template, left.values):
         return False
@@ -140,11 +140,11 @@ def compatible(left: Account, right: Account, schema: Schema) -> bool:
     return True
 
 
-def count_pairs(accounts: Iterable[Account]) -> int:
-    """Count the pairs of accounts of different messages."""
+def count_pairs(records: Iterable[SourceRecord]) -> int:
+    """Count the pairs of records of different messages."""
     sizes: dict[tuple[str, str], int] = defaultdict(int)
-    for account in accounts:
-        sizes[account.source, account.message] += 1
+    for record in records:
+        sizes[record.source, record.message] += 1
     total = sum(sizes.values())
     return (total * total - sum(size * size for size in sizes.values())) // 2
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.configurations.forest.model import ForestParameters
 from partita.core import FloatArray, Id, IntArray, Pair
-from partita.fusion.accounts import Account, Accounts
+from partita.fusion.source_records import SourceRecord, SourceRecords
 from partita.fusion.trust import Agreement, SlotReliability, interval
 from partita.linkage.engines import OWN, Scored, Settings
 from partita.linkage.own_engine import CodedRecords, RecordModel, fit_records
@@ -50,16 +50,16 @@ class Linker(Protocol):
     ) -> LinkedTable: ...
 
 
-def linked_records(records: Accounts) -> list[Account]:
+def linked_records(records: SourceRecords) -> list[SourceRecord]:
     """Return records in the order of the files and their lines."""
     order = {file: n for n, file in enumerate(records.files)}
-    origins = {one.id: one.origins[0] for one in records.accounts}
-    return sorted(records.accounts, key=lambda one: (
+    origins = {one.id: one.origins[0] for one in records.records}
+    return sorted(records.records, key=lambda one: (
         order.get(origins[one.id].file, len(order)), origins[one.id].line, one.id))  # fmt: skip
 
 
 def record_table(
-    records: Sequence[Account], schema: Schema, note: Callable[[str], None]
+    records: Sequence[SourceRecord], schema: Schema, note: Callable[[str], None]
 ) -> RecordTable:
     """Return records as a table whose columns are the slots of the schema."""
     columns = {slot: [_cell(one.template.slots.get(slot)) for one in records]
@@ -69,7 +69,7 @@ def record_table(
     return RecordTable(record_ids(sources, _own_ids(records)), sources, columns, compared)
 
 
-def _own_ids(records: Sequence[Account]) -> list[Id]:
+def _own_ids(records: Sequence[SourceRecord]) -> list[Id]:
     """Return the id that each row has in its table, or its number from 1."""
     rows: dict[str, list[Id]] = {}
     for one in records:
@@ -84,7 +84,7 @@ def _cell(value: Any) -> str | None:
 
 
 def known_pairs(
-    records: Sequence[Account],
+    records: Sequence[SourceRecord],
     judgements: Judged,
 ) -> Known:
     """Return how scores change by the objects that records name, and by judgements.
@@ -120,7 +120,7 @@ def known_pairs(
     return changed
 
 
-def _object(record: Account) -> str:
+def _object(record: SourceRecord) -> str:
     """Return the object that a record names, if it is more than the id of a row."""
     return "" if record.row_id else record.object
 

@@ -1,4 +1,4 @@
-"""Estimate the reliability of sources from claims and from pairs of accounts."""
+"""Estimate the reliability of sources from claims and from pairs of records."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray, Pair
-from partita.fusion.accounts import Account
 from partita.fusion.belief import Trust
-from partita.fusion.comparison import Comparison
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS
+from partita.fusion.schema_comparison import Comparison
+from partita.fusion.source_records import SourceRecord
 from partita.fusion.value_reading import ParsedSlot
 from partita.pairs.models import probability
 from partita.templates.name import Name
@@ -85,11 +85,11 @@ SLOT_WEIGHT = 10.0  # of a source's overall reliability for one slot, in claims
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedSlots:
-    """The slots that both accounts of a compared pair fill.
+    """The slots that both records of a compared pair fill.
 
     `share` is c (0: they contradict) and `sure` the values' own probabilities. `informative` is 0
-    for what made the two accounts be compared: their types and the only key they share, since
-    accounts that disagree in these are never compared.
+    for what made the two records be compared: their types and the only key they share, since
+    records that disagree in these are never compared.
     """
 
     pair: IntArray
@@ -137,15 +137,15 @@ class Agreement:
 
 
 def shared_slots(
-    compared: Mapping[Pair, Comparison], accounts: Mapping[str, Account], sources: Sequence[str]
+    compared: Mapping[Pair, Comparison], records: Mapping[str, SourceRecord], sources: Sequence[str]
 ) -> SharedSlots:
-    """Return all slots that both accounts of a compared pair fill."""
+    """Return all slots that both records of a compared pair fill."""
     source_numbers = {name: n for n, name in enumerate(sources)}
     slots: dict[str, int] = {}
     claims: dict[tuple[str, str], set[str]] = {}
     rows: list[tuple[int, int, int, int, float, float, float]] = []
     for n, ((left, right), comparison) in enumerate(compared.items()):
-        a, b = accounts[left], accounts[right]
+        a, b = records[left], records[right]
         keys = [name for name, share, _ in comparison.slots if share and _is_key(a, name)]
         for name, share, sure in comparison.slots:
             informative = float(name != OWN_TYPE and keys != [name] and a.source != b.source)
@@ -156,8 +156,8 @@ def shared_slots(
                 slots.setdefault(name, len(slots)),
             )
             rows.append((*row, share, sure, informative))
-            for account in (a, b) if informative else ():
-                claims.setdefault((account.source, name), set()).add(account.id)
+            for record in (a, b) if informative else ():
+                claims.setdefault((record.source, name), set()).add(record.id)
     table = np.array(rows, dtype=float).reshape(-1, 7)
     pairs, lefts, rights, slot_numbers = table[:, :4].astype(np.int64).T
     context = np.array([comparison.context for comparison in compared.values()], dtype=float)
@@ -265,5 +265,5 @@ def _counts(
             yield SlotReliability(source, slot, float(by_slot[n, m]), low, high, claims, good)
 
 
-def _is_key(account: Account, slot: str) -> bool:
-    return isinstance(account.values.get(slot), Name | Place | Strings)
+def _is_key(record: SourceRecord, slot: str) -> bool:
+    return isinstance(record.values.get(slot), Name | Place | Strings)

@@ -73,7 +73,7 @@ def _support(belief: SlotBelief) -> np.typing.NDArray[np.float64]:
 
 def _cliques(belief: SlotBelief) -> Iterator[tuple[str, ...]]:
     """Yield groups of sources that are linked by a strong dependence."""
-    from partita.fusion.comparison import component_names
+    from partita.fusion.schema_comparison import component_names
 
     links = [pair for pair, rho in belief.parameters.dependence.items() if rho >= ALWAYS_AGREE]
     groups: dict[str, list[str]] = {}

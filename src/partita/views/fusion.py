@@ -12,15 +12,21 @@ from typing import Any
 import numpy as np
 
 from partita.evaluation.fusion import SlotMeasure, calibration
-from partita.fusion.accounts import Account
-from partita.fusion.across import FusedAccounts, Resolved, Thing, ThingChange, find_copying_sources
-from partita.fusion.across_values import SlotOfThing
 from partita.fusion.answers import Answer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflicts
+from partita.fusion.entities import (
+    EntityChange,
+    FusedEntity,
+    FusedRecords,
+    Resolved,
+    find_copying_sources,
+)
+from partita.fusion.entity_values import EntitySlot
 from partita.fusion.fuse import Change, Fused
 from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
+from partita.fusion.source_records import SourceRecord
 from partita.fusion.warnings import belief_warnings
 from partita.results.result_lines import result_line
 from partita.results.template_json import figure_json
@@ -172,7 +178,7 @@ def changes_text(changes: Sequence[Change], source: str) -> Iterator[str]:
         yield f"  … {len(changes) - MAX_OBJECTS:,} more (--json has all)\n"
 
 
-def _change(subject: str, change: Change | ThingChange) -> str:
+def _change(subject: str, change: Change | EntityChange) -> str:
     before = f"{clean(change.before)} {change.before_probability:.4f}"
     after = f"{clean(change.after)} {change.after_probability:.4f}" if change.after else "nothing"
     return cut(f"  {subject}: {before} → {after}", WIDTH) + "\n"
@@ -282,10 +288,10 @@ def _claims_by_object(claims: Claims) -> dict[str, list[dict[str, Any]]]:
     columns = (claims.object, claims.source, claims.slot, claims.value, claims.file, claims.line)
     files = claims.files or ("",)
     by_object: dict[str, list[dict[str, Any]]] = {}
-    for thing, source, slot, value, file, line in zip(
+    for entity, source, slot, value, file, line in zip(
         *(column[order].tolist() for column in columns), strict=True
     ):
-        by_object.setdefault(claims.objects[thing], []).append(
+        by_object.setdefault(claims.objects[entity], []).append(
             {
                 "source": claims.sources[source],
                 "slot": claims.slots[slot],
@@ -335,18 +341,20 @@ def _measured_json(figures: SlotMeasure) -> dict[str, Any]:
     }
 
 
-def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
+def entities_text(fused: FusedRecords, width: int = WIDTH) -> Iterator[str]:
     """Yield the entities with most sources, the sources, and how many pairs were compared."""
-    things = sorted(fused.things, key=lambda thing: (-len(thing.sources), -len(thing.accounts)))
-    accounts = count_text(len(fused.accounts), "account")
-    sources = count_text(len(fused.accounts.sources), "source")
-    yield f"{count_text(len(things), 'thing')} in {accounts} by {sources}\n"
-    for thing in things[:MAX_OBJECTS]:
-        yield from _thing(thing, width)
-    if len(things) > MAX_OBJECTS:
-        yield f"… {count_text(len(things) - MAX_OBJECTS, 'more thing')} (--json has all)\n"
+    entities = sorted(
+        fused.entities, key=lambda entity: (-len(entity.sources), -len(entity.records))
+    )
+    records = count_text(len(fused.records), "account")
+    sources = count_text(len(fused.records.sources), "source")
+    yield f"{count_text(len(entities), 'thing')} in {records} by {sources}\n"
+    for entity in entities[:MAX_OBJECTS]:
+        yield from _entity(entity, width)
+    if len(entities) > MAX_OBJECTS:
+        yield f"… {count_text(len(entities) - MAX_OBJECTS, 'more thing')} (--json has all)\n"
     yield "\n"
-    yield from _thing_sources(fused)
+    yield from _entity_sources(fused)
     key = "no name and no place" if fused.learned.linked is None else "no key"
     yield (
         f"\n{fused.pairs:,} pairs of accounts, {fused.compared_pairs:,} compared, "
@@ -354,19 +362,19 @@ def things_text(fused: FusedAccounts, width: int = WIDTH) -> Iterator[str]:
     )
 
 
-def _thing(thing: Thing, width: int) -> Iterator[str]:
-    name = ", ".join(filter(None, (thing.name, thing.type))) or "thing"
-    heading = f"{thing.id}  {name}; described by {', '.join(thing.sources)}"
-    yield cut(f"{clean(heading)}  ({thing.probability.value:.4f})", width) + "\n"
-    for slot_name, slot in thing.slots.items():
-        yield from _thing_slot(slot_name, slot, thing, width)
+def _entity(entity: FusedEntity, width: int) -> Iterator[str]:
+    name = ", ".join(filter(None, (entity.name, entity.type))) or "thing"
+    heading = f"{entity.id}  {name}; described by {', '.join(entity.sources)}"
+    yield cut(f"{clean(heading)}  ({entity.probability.value:.4f})", width) + "\n"
+    for slot_name, slot in entity.slots.items():
+        yield from _entity_slot(slot_name, slot, entity, width)
 
 
-def _thing_slot(name: str, slot: SlotOfThing, thing: Thing, width: int) -> Iterator[str]:
+def _entity_slot(name: str, slot: EntitySlot, entity: FusedEntity, width: int) -> Iterator[str]:
     lines = [
-        f"{value.probability.value:.4f}  {clean(value.text)}{_sources_of(value.accounts, thing)}"
+        f"{value.probability.value:.4f}  {clean(value.text)}{_sources_of(value.records, entity)}"
         for value in slot.values[:MAX_VALUES]
-        if value.accounts or value.probability.value >= MIN_SHOWN
+        if value.records or value.probability.value >= MIN_SHOWN
     ]
     if slot.unknown >= 0.00005:
         lines.append(f"{slot.unknown:.4f}  unknown")
@@ -376,12 +384,12 @@ def _thing_slot(name: str, slot: SlotOfThing, thing: Thing, width: int) -> Itera
         yield cut(f"    {name if not n else '':12} {line}", width) + "\n"
 
 
-def _sources_of(accounts: Sequence[str], thing: Thing) -> str:
-    sources = thing.sources_of(accounts)
+def _sources_of(records: Sequence[str], entity: FusedEntity) -> str:
+    sources = entity.sources_of(records)
     return f"  ({', '.join(map(clean, sources))})" if sources else ""
 
 
-def _thing_sources(fused: FusedAccounts) -> Iterator[str]:
+def _entity_sources(fused: FusedRecords) -> Iterator[str]:
     widths = (7, 7, 7)
     yield f"{_source_line('source', 'reliability', ('claims', 'right', 'wrong'), widths)}\n"
     sources = fused.source_trusts()
@@ -394,31 +402,31 @@ def _thing_sources(fused: FusedAccounts) -> Iterator[str]:
         yield f"{clean(copy.copier)} may copy {clean(copy.original)} ({copy.slot or 'sort'})\n"
 
 
-def thing_changes_text(changes: Sequence[ThingChange], source: str) -> Iterator[str]:
+def entity_changes_text(changes: Sequence[EntityChange], source: str) -> Iterator[str]:
     """Yield the entities that change without a source."""
     verb = "changes" if len(changes) == 1 else "change"
     yield f"\nwithout {clean(source)}, {count_text(len(changes), 'thing')} {verb}\n"
     for change in changes[:MAX_OBJECTS]:
-        yield _change(f"{change.thing}, {change.slot}" if change.slot else change.thing, change)
+        yield _change(f"{change.entity}, {change.slot}" if change.slot else change.entity, change)
 
 
-def things_json(
-    fused: FusedAccounts,
+def entities_json(
+    fused: FusedRecords,
     domain: str = "",
-    changes: Sequence[ThingChange] = (),
+    changes: Sequence[EntityChange] = (),
     without: str | None = None,
 ) -> dict[str, Any]:
-    """Return entities with values and accounts, sets, sources, copying and comparisons."""
+    """Return entities with values and records, sets, sources, copying and comparisons."""
     compared = fused.compared_pairs
-    set_of_account = {
-        account.id: n for n, item in enumerate(fused.sets) for account in item.set.accounts
+    set_of_record = {
+        record.id: n for n, item in enumerate(fused.sets) for record in item.set.records
     }
     document: dict[str, Any] = {
         "version": 1,
         "domain": domain,
-        "entities": [_thing_json(item, fused, set_of_account) for item in fused.things],
+        "entities": [_entity_json(item, fused, set_of_record) for item in fused.entities],
         "sets": [_set_json(item) for item in fused.sets if item.set.distribution is not None],
-        "sources": [asdict(one) for one in fused.source_trusts()],
+        "sources": [_renamed(asdict(one), "records", "accounts") for one in fused.source_trusts()],
         "copying": [{**asdict(item), "share": item.share} for item in find_copying_sources(fused)],
         "compared": {
             "pairs": compared,
@@ -428,54 +436,60 @@ def things_json(
         },
     }
     if without is not None:
-        document["without"] = {"source": without, "changes": [asdict(item) for item in changes]}
+        listed = [_renamed(asdict(item), "entity", "thing") for item in changes]
+        document["without"] = {"source": without, "changes": listed}
     return document
 
 
-def _thing_json(
-    thing: Thing, fused: FusedAccounts, set_of_account: dict[str, int]
+def _renamed(document: dict[str, Any], field: str, key: str) -> dict[str, Any]:
+    """Return a document with the former name of a field, which files keep."""
+    return {key if name == field else name: value for name, value in document.items()}
+
+
+def _entity_json(
+    entity: FusedEntity, fused: FusedRecords, set_of_record: dict[str, int]
 ) -> dict[str, Any]:
-    group = fused.sets[set_of_account[thing.anchor]].set
-    document: dict[str, Any] = {"id": thing.id, "sort": thing.type}
-    if thing.name:
-        document["name"] = thing.name
+    group = fused.sets[set_of_record[entity.anchor]].set
+    document: dict[str, Any] = {"id": entity.id, "sort": entity.type}
+    if entity.name:
+        document["name"] = entity.name
     return document | {
-        **figure_json(thing.probability),
-        "sources": list(thing.sources),
-        "anchor": thing.anchor,
+        **figure_json(entity.probability),
+        "sources": list(entity.sources),
+        "anchor": entity.anchor,
         "set": group.ids[0],
-        "slots": {name: _slot_json(slot, thing) for name, slot in thing.slots.items()},
-        "accounts": [_account_json(account) for account in thing.accounts],
+        "slots": {name: _slot_json(slot, entity) for name, slot in entity.slots.items()},
+        "accounts": [_record_json(record) for record in entity.records],
     }
 
 
-def _slot_json(slot: SlotOfThing, thing: Thing) -> dict[str, Any]:
+def _slot_json(slot: EntitySlot, entity: FusedEntity) -> dict[str, Any]:
     values = [
         {
             "value": value.value,
             **figure_json(value.probability),
-            "sources": list(thing.sources_of(value.accounts)),
-            "accounts": list(value.accounts),
+            "sources": list(entity.sources_of(value.records)),
+            "accounts": list(value.records),
         }
         for value in slot.values
     ]
     return {"values": values, "unknown": slot.unknown, "conflict": slot.conflict}
 
 
-def _account_json(account: Account) -> dict[str, Any]:
-    """Return the values of an account with their probabilities, and where they are stated."""
+def _record_json(record: SourceRecord) -> dict[str, Any]:
+    """Return the values of a record with their probabilities, and where they are stated."""
     slots = {
-        name: {"value": value, "probability": account.slot_confidence(name)}
-        for name, value in account.template.slots.items()
+        name: {"value": value, "probability": record.slot_confidence(name)}
+        for name, value in record.template.slots.items()
     }
     document: dict[str, Any] = {
-        "id": account.id,
-        "source": account.source,
-        "message": account.message,
+        "id": record.id,
+        "source": record.source,
+        "message": record.message,
         "said": slots,
-        "templates": [asdict(origin) for origin in account.origins],
+        "templates": [asdict(origin) for origin in record.origins],
     }
-    return document | ({"object": account.object} if account.object else {})
+    return document | ({"object": record.object} if record.object else {})
 
 
 def _set_json(resolved: Resolved) -> dict[str, Any]:

@@ -231,7 +231,7 @@ def _solve(body: bytes, seconds: float) -> bytes:
 
 def _check_domain(source: FuseSource) -> None:
     """Accept results of installed domains only: elsewhere a domain may be the path of a folder."""
-    from partita.fusion.account_results import read_results
+    from partita.fusion.run_results import read_results
     from partita.fusion.sources import REPORTS
 
     domain = read_results(source).domain if source.kind == REPORTS else ""

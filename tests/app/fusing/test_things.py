@@ -60,10 +60,10 @@ def test_reports_records_and_claims_are_put_together_and_say_where_they_stand(fo
     result = run(*paths, "--json")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
-    thing = depot(found)
-    assert thing["sources"] == ["table", "watch"]
-    assert {a["message"] for a in thing["accounts"]} == {"a", "b", "table.csv:2"}
-    size = thing["slots"]["SIZE"]
+    entity = depot(found)
+    assert entity["sources"] == ["table", "watch"]
+    assert {a["message"] for a in entity["accounts"]} == {"a", "b", "table.csv:2"}
+    size = entity["slots"]["SIZE"]
     assert [v["value"] for v in size["values"]] == ["25 ha", "30 ha"]
     assert size["values"][0]["sources"] == ["watch"]
     assert sum(v["probability"] for v in size["values"]) + size["unknown"] == pytest.approx(1)
@@ -72,9 +72,9 @@ def test_reports_records_and_claims_are_put_together_and_say_where_they_stand(fo
     assert camp["sources"] == ["forum", "table", "watch"]
     where = {(o["file"], o["line"]) for a in camp["accounts"] for o in a["templates"]}
     assert (str(folder / "table.csv"), 3) in where
-    report = next(a for a in thing["accounts"] if a["message"] == "b")
+    report = next(a for a in entity["accounts"] if a["message"] == "b")
     assert report["templates"][0]["end"] > report["templates"][0]["start"]
-    group = next(one for one in found["sets"] if thing["anchor"] in
+    group = next(one for one in found["sets"] if entity["anchor"] in
                  {t["id"] for t in one["templates"]})  # fmt: skip
     listed = sum(one["probability"] for one in group["configurations"])
     assert listed + group["remainder"]["probability"] == pytest.approx(1)
@@ -100,8 +100,8 @@ def test_reliabilities_are_taken_as_they_are(folder, tmp_path):
     found = fuse_entities(
         [folder / "watch.jsonl", folder / "table.csv"], FuseOptions(reliability=given)
     ).fused
-    thing = next(one for one in found.things if len(one.accounts) > 1 and one.type == "DEPOT")
-    assert thing.slots["SIZE"].values[0].text == "30 ha"
+    entity = next(one for one in found.entities if len(one.records) > 1 and one.type == "DEPOT")
+    assert entity.slots["SIZE"].values[0].text == "30 ha"
     given.write_text("source,reliability\neve,1\n")
     with pytest.raises(InputError, match="reliability of unknown source eve"):
         fuse_entities([folder / "table.csv"], FuseOptions(reliability=given))

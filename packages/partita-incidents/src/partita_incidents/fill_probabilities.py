@@ -10,7 +10,6 @@ import numpy as np
 
 from partita.core import FloatArray
 from partita.fusion.claims import Claims
-from partita.fusion.detection import balance, correlations, detect, independence
 from partita.fusion.fuse import Fused, Settings, answers_by_object, fuse
 from partita_incidents.exam_templates import SLOTS, Fill
 from partita_incidents.fills import compare, compare_strings, location
@@ -23,6 +22,7 @@ from partita_incidents.fusion_things import (
     Thing,
     group_things,
 )
+from partita_incidents.source_detection import balance, correlations, detect, independence
 
 YES, NO = "yes", "no"
 NONE = "-"  # the value of a slot without a fill

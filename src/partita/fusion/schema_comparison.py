@@ -1,4 +1,4 @@
-"""Compare two accounts: the log-odds that they describe the same thing."""
+"""Compare two records: the log-odds that they describe the same entity."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from partita.core import FloatArray, IntArray, Template, linked_components
-from partita.fusion.accounts import Account
 from partita.fusion.blocking import Key, candidates, cannot_match
+from partita.fusion.source_records import SourceRecord
 from partita.fusion.typed import close
 from partita.pairs.characteristics import log_odds, offsets
 from partita.pairs.columns import template_columns
@@ -40,9 +40,9 @@ def component_names(names: Iterable[str], links: Iterable[Link]) -> dict[str, st
     return {name: ordered[component[position[name]]] for name in unique}
 
 
-UNSEEN_THINGS = 100.0  # A: things that no source may have described
-OWN_DESCRIPTIONS = 2.0  # descriptions: those of the two accounts compared
-RARE_SHARE = 0.01  # share of things that a name or a label fits
+UNSEEN_ENTITIES = 100.0  # A: entities that no source may have described
+OWN_DESCRIPTIONS = 2.0  # descriptions: those of the two records compared
+RARE_SHARE = 0.01  # share of entities that a name or a label fits
 ROUNDED_SHARE = 0.05  # that a measure or a date fits, given rounding
 FREQUENT_SHARE = 0.5  # that a number fits: most numbers are 1
 MAX_SAMPLED = 400  # distinct values of a slot
@@ -53,14 +53,14 @@ class Chances:
     """Frequencies of values among different descriptions, by slot."""
 
     schema: Schema
-    things: int
+    entities: int
     counts: Mapping[str, Mapping[Value, float]]
     totals: Mapping[str, float]
     _cache: dict[tuple[str, Value], float] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of_accounts(cls, accounts: Iterable[Account], schema: Schema) -> Chances:
-        described = sorted({_description(one.values): one.values for one in accounts}.items())
+    def of_records(cls, records: Iterable[SourceRecord], schema: Schema) -> Chances:
+        described = sorted({_description(one.values): one.values for one in records}.items())
         counts: dict[str, Counter[Value]] = {}
         for _, values in described:
             for name, value in values.items():
@@ -71,7 +71,7 @@ class Chances:
     @property
     def prior(self) -> float:
         """Return −log(D + A), for D descriptions."""
-        return -math.log(self.things + UNSEEN_THINGS)
+        return -math.log(self.entities + UNSEEN_ENTITIES)
 
     def of(self, name: str, value: Value) -> float:
         """Return c(v), in (0, 1]."""
@@ -87,12 +87,12 @@ class Chances:
         total = self.totals.get(name, 0.0)
         others = max(matching - OWN_DESCRIPTIONS, 0.0)
         return min(
-            1.0, (others + UNSEEN_THINGS * _domain_share(slot, value)) / (total + UNSEEN_THINGS)
+            1.0, (others + UNSEEN_ENTITIES * _domain_share(slot, value)) / (total + UNSEEN_ENTITIES)
         )
 
 
 def _description(values: Values) -> tuple[str, ...]:
-    """Return what identifies a thing: type, names, places and labels."""
+    """Return what identifies an entity: type, names, places and labels."""
     identifying = (
         f"{name}={value}"
         for name, value in sorted(values.items())
@@ -131,7 +131,7 @@ def _share(names: frozenset[str], hierarchy: Any) -> float:
 
 
 Two = tuple[str, str]
-BATCH_ACCOUNTS = 64  # accounts per batch
+BATCH_RECORDS = 64  # records per batch
 SLOT_CHARACTERISTICS = frozenset(
     {"slot_relation", "values_in_common", "same_long_name", "sort_agreement", "names"}
 )
@@ -166,7 +166,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparer:
-    """Compare accounts by a schema, the frequencies of its values, a pair model and a tolerance."""
+    """Compare records by a schema, the frequencies of its values, a pair model and a tolerance."""
 
     schema: Schema
     chances: Chances
@@ -179,29 +179,29 @@ class Comparer:
     def prior(self) -> float:
         return self.chances.prior
 
-    def cannot_match(self, left: Account, right: Account) -> bool:
-        """Return whether two accounts cannot be the same thing."""
+    def cannot_match(self, left: SourceRecord, right: SourceRecord) -> bool:
+        """Return whether two records cannot be the same entity."""
         return cannot_match(left, right, self.schema)
 
     def candidates(
-        self, accounts: Iterable[Account], touched: frozenset[str] | None = None
+        self, records: Iterable[SourceRecord], touched: frozenset[str] | None = None
     ) -> Iterator[Two]:
         """Yield the pairs worth comparing, as sorted ids."""
-        return candidates(accounts, self.schema, self.common, touched)
+        return candidates(records, self.schema, self.common, touched)
 
     def compare(
-        self, accounts: Mapping[str, Account], pairs: Sequence[Two]
+        self, records: Mapping[str, SourceRecord], pairs: Sequence[Two]
     ) -> dict[Two, Comparison]:
         """Return the comparison of every pair of ids."""
-        contexts = dict(zip(pairs, self._contexts(accounts, pairs).tolist(), strict=True))
+        contexts = dict(zip(pairs, self._contexts(records, pairs).tolist(), strict=True))
         return {
             names: Comparison(
-                contexts[names], tuple(self._slots(accounts[names[0]], accounts[names[1]]))
+                contexts[names], tuple(self._slots(records[names[0]], records[names[1]]))
             )
             for names in pairs
         }
 
-    def _slots(self, left: Account, right: Account) -> Iterator[tuple[str, float, float]]:
+    def _slots(self, left: SourceRecord, right: SourceRecord) -> Iterator[tuple[str, float, float]]:
         for name in (OWN_TYPE, *self.schema.slots):
             a, b = left.values.get(name), right.values.get(name)
             if a is None or b is None or (name != OWN_TYPE and _repeats_type(a, b, left, right)):
@@ -222,7 +222,7 @@ class Comparer:
                 self._cache[key] = max(self.chances.of(name, a), self.chances.of(name, b))
         return self._cache[key]
 
-    def _contexts(self, accounts: Mapping[str, Account], pairs: Sequence[Two]) -> FloatArray:
+    def _contexts(self, records: Mapping[str, SourceRecord], pairs: Sequence[Two]) -> FloatArray:
         """Return Σ λ f of all pairs, averaged over both orders of the two."""
         scores = np.zeros(len(pairs))
         if self.model is None:
@@ -232,7 +232,7 @@ class Comparer:
             place = {name: n for n, name in enumerate(names)}
             left = np.array([place[pairs[n][0]] for n in batch])
             right = np.array([place[pairs[n][1]] for n in batch])
-            templates = [accounts[name].template for name in names]
+            templates = [records[name].template for name in names]
             last = len(names) - 1
             forward = _scores(self.model, self.schema, templates, left, right)
             backward = _scores(self.model, self.schema, templates[::-1], last - left, last - right)
@@ -268,20 +268,20 @@ def _kept(model: MaximumEntropy, names: frozenset[str]) -> FloatArray:
     return kept
 
 
-def _repeats_type(a: Value, b: Value, left: Account, right: Account) -> bool:
+def _repeats_type(a: Value, b: Value, left: SourceRecord, right: SourceRecord) -> bool:
     """Return whether the slot repeats the type, which must not count twice."""
     same = isinstance(a, EntityType) and isinstance(b, EntityType)
     return same and a == left.values.get(OWN_TYPE) and b == right.values.get(OWN_TYPE)
 
 
 def _batches(pairs: Sequence[Two]) -> Iterator[list[int]]:
-    """Yield batches of pairs, keeping connected accounts together."""
+    """Yield batches of pairs, keeping connected records together."""
     component = component_names((name for two in pairs for name in two), pairs)
     batch: list[int] = []
     names: set[str] = set()
     for n in sorted(range(len(pairs)), key=lambda n: (component[pairs[n][0]], n)):
         two = pairs[n]
-        if len(names | set(two)) > BATCH_ACCOUNTS:
+        if len(names | set(two)) > BATCH_RECORDS:
             yield batch
             batch, names = [], set()
         batch.append(n)

@@ -1,4 +1,4 @@
-"""Read results of a run as accounts."""
+"""Read results of a run as records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from partita.core import Assertion, Entity, Pair, Template, pair
 from partita.core.templates import ASSERTIONS, WEIGHTS
 from partita.errors import InputError
 from partita.files.strict import Place
-from partita.fusion.accounts import Account, Accounts, Origin
+from partita.fusion.source_records import Origin, SourceRecord, SourceRecords
 from partita.fusion.sources import REPORTS, read_source
 from partita.results.saved_results import Alone, Result, result_of
 from partita.templates.schema import Schema
@@ -22,12 +22,12 @@ MIN_PROBABILITY = 0.5  # values less probable in the message itself are left out
 
 @dataclass(slots=True)
 class _Reader:
-    """The accounts read from a file so far."""
+    """The records read from a file so far."""
 
     file: str
     source: str
     schema: Schema
-    accounts: list[Account] = field(default_factory=list)
+    records: list[SourceRecord] = field(default_factory=list)
     same_message: dict[Pair, float] = field(default_factory=dict)
 
 
@@ -52,23 +52,25 @@ def read_results(given: Any) -> RunResults:
     return RunResults(read.name, read.source, results)
 
 
-def result_accounts(run: RunResults, schema: Schema) -> Accounts:
-    """Return the accounts of all messages of a run."""
+def run_records(run: RunResults, schema: Schema) -> SourceRecords:
+    """Return the records of all messages of a run."""
     read = _Reader(run.name, run.source, schema)
     for place, result in run.results:
         if isinstance(result, Alone):
-            read.accounts += [
-                _singleton_account(template, result.message, place, read)
+            read.records += [
+                _singleton_record(template, result.message, place, read)
                 for template in result.templates
             ]
         else:
             _add_set(result, place, read)
-    if not read.accounts:
+    if not read.records:
         raise InputError("has no templates; expected results of run", file=read.file)
-    return Accounts(tuple(read.accounts), read.same_message)
+    return SourceRecords(tuple(read.records), read.same_message)
 
 
-def _singleton_account(template: Template, message: str, place: Place, read: _Reader) -> Account:
+def _singleton_record(
+    template: Template, message: str, place: Place, read: _Reader
+) -> SourceRecord:
     origin = _origin(template, message, place, read)
     confidence = {
         slot: WEIGHTS[one.status]
@@ -76,26 +78,26 @@ def _singleton_account(template: Template, message: str, place: Place, read: _Re
         for slot in one.slots
         if one.status != "denied"
     }
-    return Account.of(read.source, message, template, read.schema, [origin], confidence)
+    return SourceRecord.of(read.source, message, template, read.schema, [origin], confidence)
 
 
 def _add_set(result: Result, place: Place, read: _Reader) -> None:
     if not result.entities:
         place.refuse(f"set {result.set.name!r} has no entities; expected results of run")
     templates = {template.id: template for template in result.set.templates}
-    accounts = [_account(entity, templates, result, place, read) for entity in result.entities]
+    records = [_record(entity, templates, result, place, read) for entity in result.entities]
     position = {name: n for n, name in enumerate(result.set.ids)}
-    for (left, a), (right, b) in combinations(zip(result.entities, accounts, strict=True), 2):
+    for (left, a), (right, b) in combinations(zip(result.entities, records, strict=True), 2):
         probability = float(result.marginals.value[position[left.anchor], position[right.anchor]])
         if probability > 0.0:
             read.same_message[pair(a.id, b.id)] = probability
-    read.accounts += accounts
+    read.records += records
 
 
-def _account(
+def _record(
     entity: Entity, templates: Mapping[str, Template], result: Result, place: Place, read: _Reader
-) -> Account:
-    """Make an account of an entity, with the values that its distribution makes likely."""
+) -> SourceRecord:
+    """Make a record of an entity, with the values that its distribution makes likely."""
     if unknown := [n for n in (entity.anchor, *entity.templates) if n not in templates]:
         place.refuse(f"entity {entity.id} names {unknown[0]}, which is not one of the templates")
     slots: dict[str, Any] = {}
@@ -112,7 +114,7 @@ def _account(
     )
     origins = _origins([templates[n] for n in entity.templates], entity.anchor, result, place, read)
     message = result.message
-    return Account.of(read.source, message, anchor, read.schema, origins, confidence)
+    return SourceRecord.of(read.source, message, anchor, read.schema, origins, confidence)
 
 
 def _origins(

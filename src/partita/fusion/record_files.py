@@ -1,4 +1,4 @@
-"""Read records and judgements as accounts."""
+"""Read records and judgements as records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from partita.core import Pair, Template, pair
 from partita.errors import InputError
 from partita.files.strict import Place
-from partita.fusion.accounts import RECORD, Account, Accounts, Origin, row_object
 from partita.fusion.claim_files import (
     NO_HEADER,
     ROLES,
@@ -22,6 +21,7 @@ from partita.fusion.claim_files import (
     share,
 )
 from partita.fusion.set_beliefs import PairBelief
+from partita.fusion.source_records import RECORD, Origin, SourceRecord, SourceRecords, row_object
 from partita.fusion.typed import decode_value
 from partita.linkage.record_tables import unique_id_column
 from partita.tables import Table
@@ -33,7 +33,7 @@ from partita.templates.strings import StringsType
 from partita.templates.words import symbol
 
 
-def judgement_accounts(source: Any) -> Accounts:
+def judgement_records(source: Any) -> SourceRecords:
     """Read what sources state about pairs of objects or templates."""
     table = claim_table(source)
     claims = read_claims(table)
@@ -48,7 +48,7 @@ def judgement_accounts(source: Any) -> Accounts:
         p = (1.0 + confidence) / 2 if sign else (1.0 - confidence) / 2  # the rest is the opposite
         by_source.setdefault(name, {})[pair(*judged[int(claims.line[n])])] = p
     judgements = tuple(PairBelief(name, pairs) for name, pairs in sorted(by_source.items()))
-    return Accounts((), judgements=judgements, reliabilities=dict(claims.reliabilities))
+    return SourceRecords((), judgements=judgements, reliabilities=dict(claims.reliabilities))
 
 
 def _judged_pairs(table: Table) -> dict[int, Pair]:
@@ -86,11 +86,11 @@ class _Columns:
 
 @dataclass(slots=True)
 class _Reader:
-    """The accounts read from a file so far."""
+    """The records read from a file so far."""
 
     file: str
     about: Slots
-    accounts: list[Account] = field(default_factory=list)
+    records: list[SourceRecord] = field(default_factory=list)
     reliabilities: dict[str, float] = field(default_factory=dict)
     empty: int = 0
     unknown: list[str] = field(default_factory=list)
@@ -104,42 +104,42 @@ class _Reader:
         return (*empty, f"{self.file}: {count}")
 
 
-def record_accounts(records: Any, about: Slots, source: str = "") -> Accounts:
-    """Read one account per row; without a source column, the table is the source."""
+def table_records(records: Any, about: Slots, source: str = "") -> SourceRecords:
+    """Read one record per row; without a source column, the table is the source."""
     table = claim_table(records)
     read = _Reader(table.name, about)
     columns = _columns(table.columns, about, Place(table.name, table.header))
     for row, values in enumerate(table.dicts()):
         _add_record(values, columns, table.place(row), source or table.source, read)
-    if not read.accounts:
+    if not read.records:
         raise InputError("has no records; expected one row per record", file=read.file)
     notes = (*table.notes, *read.notes)
-    return Accounts(tuple(read.accounts), reliabilities=read.reliabilities, notes=notes)
+    return SourceRecords(tuple(read.records), reliabilities=read.reliabilities, notes=notes)
 
 
-def claim_accounts(claimed: Any, about: Slots) -> Accounts:
-    """Read what each source claims about each object; contradictions make two accounts."""
+def claim_records(claimed: Any, about: Slots) -> SourceRecords:
+    """Read what each source claims about each object; contradictions make two records."""
     claims = read_claims(claimed)
     read = _Reader(claims.files[0], about)
-    accounts: dict[tuple[str, str], list[tuple[int, dict[str, Any], dict[str, float]]]] = {}
+    records: dict[tuple[str, str], list[tuple[int, dict[str, Any], dict[str, float]]]] = {}
     for n in range(len(claims)):
         slot = _slot(claims.slots[claims.slot[n]], about, Place(read.file, int(claims.line[n])))
         key = (claims.sources[claims.source[n]], claims.objects[claims.object[n]])
         value = _value(claims.values[claims.value[n]], slot, about.schema)
         _add_value(
-            accounts.setdefault(key, []),
+            records.setdefault(key, []),
             slot,
             value,
             float(claims.confidence[n]),
             int(claims.line[n]),
         )
-    for (source, thing), parts in accounts.items():
+    for (source, entity), parts in records.items():
         for n, (line, slots, confidence) in enumerate(parts, 1):
-            _add_account(
-                f"R{n}", source, thing, slots, confidence, "", Place(read.file, line), read
+            _append_record(
+                f"R{n}", source, entity, slots, confidence, "", Place(read.file, line), read
             )
-    return Accounts(
-        tuple(read.accounts),
+    return SourceRecords(
+        tuple(read.records),
         reliabilities=dict(claims.reliabilities),
         notes=(*claims.notes, *read.notes),
     )
@@ -249,18 +249,18 @@ def _add_record(
         read.empty += 1
         return
     confidence = share(_text(row, columns.roles.get("confidence")), "confidence", place)
-    thing = _text(row, columns.roles.get("object"))
-    if thing and columns.roles["object"].strip().lower() not in OBJECT_COLUMNS:
-        thing = row_object(place.file, thing)
+    entity = _text(row, columns.roles.get("object"))
+    if entity and columns.roles["object"].strip().lower() not in OBJECT_COLUMNS:
+        entity = row_object(place.file, entity)
     confidences = dict.fromkeys(slots, CERTAIN if confidence is None else confidence)
     day = _text(row, columns.roles.get("stated"))
-    _add_account(
-        "R", source, thing, slots, confidences, _text(row, columns.roles.get("sort")), place, read,
+    _append_record(
+        "R", source, entity, slots, confidences, _text(row, columns.roles.get("sort")), place, read,
         day_number(day, place) if day else 0,
     )  # fmt: skip
 
 
-def _add_account(
+def _append_record(
     name: str,
     source: str,
     object_: str,
@@ -290,8 +290,8 @@ def _add_account(
     template = Template(name, type=symbol(entity_type), slots=dict(slots), rule=RECORD)
     origin = Origin(source, place.file, line, message, name, named)
     about = read.about.schema
-    account = Account.of(source, message, template, about, [origin], confidence, object_)
-    read.accounts.append(replace(account, stated=stated))
+    record = SourceRecord.of(source, message, template, about, [origin], confidence, object_)
+    read.records.append(replace(record, stated=stated))
 
 
 def _unknown_type(value: Any, kind: Any, line: int, read: _Reader) -> bool:
@@ -305,18 +305,18 @@ def _unknown_type(value: Any, kind: Any, line: int, read: _Reader) -> bool:
 
 
 def _add_value(
-    accounts: list[tuple[int, dict[str, Any], dict[str, float]]],
+    records: list[tuple[int, dict[str, Any], dict[str, float]]],
     slot: str,
     value: Any,
     confidence: float,
     line: int,
 ) -> None:
-    """Add a value to the first account whose slot is free or has the same value."""
-    for _, slots, confidences in accounts:
+    """Add a value to the first record whose slot is free or has the same value."""
+    for _, slots, confidences in records:
         if slots.get(slot, value) == value:
             slots[slot], confidences[slot] = value, max(confidence, confidences.get(slot, 0.0))
             return
-    accounts.append((line, {slot: value}, {slot: confidence}))
+    records.append((line, {slot: value}, {slot: confidence}))
 
 
 def _value(cell: Any, slot: str, schema: Schema) -> Any:

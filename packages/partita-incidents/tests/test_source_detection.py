@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.fusion.detection import balance, correlations, detect, fit, independence, unusual_pairs
+from partita_incidents.source_detection import (
+    balance,
+    correlations,
+    detect,
+    fit,
+    independence,
+    unusual_pairs,
+)
 
 FOUND = np.array([0.8, 0.7, 0.7, 0.6, 0.5, 0.5])
 INVENTED = np.array([0.05, 0.1, 0.05, 0.2, 0.3, 0.1])

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from partita.errors import InputError
-from partita.fusion.account_files import Slots, claim_accounts, judgement_accounts, record_accounts
-from partita.fusion.account_results import read_results, result_accounts
-from partita.fusion.accounts import merge_accounts
+from partita.fusion.record_files import Slots, claim_records, judgement_records, table_records
+from partita.fusion.run_results import read_results, run_records
+from partita.fusion.source_records import merge_records
 from partita.fusion.sources import read_source
 from partita.rules.domain_files import read_domain
 from partita.templates.schema import Schema
@@ -61,12 +61,12 @@ def results(tmp_path, lines=RESULTS):
     return written(tmp_path, "watch.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
 
 
-def test_results_are_accounts_with_their_distribution_and_where_they_stand(tmp_path):
+def test_results_are_records_with_their_distribution_and_where_they_stand(tmp_path):
     path = results(tmp_path)
     assert (read_source(path).kind, read_results(path).domain) == ("reports", "depots")
-    found = result_accounts(read_results(path), ABOUT.schema)
-    assert [one.id for one in found.accounts] == ["watch/m/T1", "watch/m/T3", "watch/m/T4"]
-    first = found.accounts[0]
+    found = run_records(read_results(path), ABOUT.schema)
+    assert [one.id for one in found.records] == ["watch/m/T1", "watch/m/T3", "watch/m/T4"]
+    first = found.records[0]
     assert dict(first.template.slots) == {
         "FACILITY": "DEPOT",
         "LOCATION": "TARBORO",
@@ -76,59 +76,59 @@ def test_results_are_accounts_with_their_distribution_and_where_they_stand(tmp_p
     assert found.same_message == {("watch/m/T1", "watch/m/T3"): 0.1}
     told = [(o.template, o.file, o.line, o.start, o.end) for o in first.origins]
     assert told == [("T1", str(path), 1, 0, 13), ("T2", str(path), 1, 20, 29)]
-    assert found.accounts[2].origins[0].line == 2
+    assert found.records[2].origins[0].line == 2
 
 
 def test_results_without_entities_are_refused(tmp_path):
     bare = {key: value for key, value in RESULTS[0].items() if key != "entities"}
     with pytest.raises(InputError, match=r"watch\.jsonl, line 1: set 'm\.1' has no entities"):
-        result_accounts(read_results(results(tmp_path, [bare])), ABOUT.schema)
+        run_records(read_results(results(tmp_path, [bare])), ABOUT.schema)
 
 
-def test_records_are_accounts_of_their_file_or_of_a_column(tmp_path):
+def test_records_are_records_of_their_file_or_of_a_column(tmp_path):
     text = "facility,location,size\ndepot,Tarboro,30 ha\nbridge,,\n"
-    found = record_accounts(written(tmp_path, "table.csv", text), ABOUT)
-    first = found.accounts[0]
+    found = table_records(written(tmp_path, "table.csv", text), ABOUT)
+    first = found.records[0]
     assert (first.id, first.source) == ("table/table.csv:2/R", "table")
     assert (first.template.type, first.origins[0].line) == ("DEPOT", 2)
     text = "source,reliability,id,Facility,status\nann,.9,7,depot,new; active\nbob,,7,depot,\n"
-    found = record_accounts(written(tmp_path, "more.csv", text), ABOUT)
-    assert [one.source for one in found.accounts] == ["ann", "bob"]
-    assert found.accounts[0].object == found.accounts[1].object != ""
-    assert found.accounts[0].template.slots["STATUS"] == ["new", "active"]
+    found = table_records(written(tmp_path, "more.csv", text), ABOUT)
+    assert [one.source for one in found.records] == ["ann", "bob"]
+    assert found.records[0].object == found.records[1].object != ""
+    assert found.records[0].template.slots["STATUS"] == ["new", "active"]
     assert found.reliabilities == {"ann": 0.9}
 
 
 def test_records_of_jsonl_and_parquet(tmp_path):
     rows = [{"facility": "depot", "name": ["Camp Elm", "Elm"], "number": 2}]
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    [one] = record_accounts(written(tmp_path, "t.jsonl", text), ABOUT).accounts
+    [one] = table_records(written(tmp_path, "t.jsonl", text), ABOUT).records
     assert str(one.values["NAME"]) == "CAMP ELM = ELM"
     assert str(one.values["NUMBER"]) == "2"
     arrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
 
     write_table(arrow.table({"facility": ["depot"], "location": ["Dunn"]}), tmp_path / "t.parquet")
-    [one] = record_accounts(tmp_path / "t.parquet", ABOUT).accounts
+    [one] = table_records(tmp_path / "t.parquet", ABOUT).records
     assert str(one.values["LOCATION"]) == "DUNN"
     from pyarrow.feather import write_feather
 
     write_feather(arrow.table({"facility": ["depot"], "location": ["Dunn"]}), tmp_path / "t.arrow")
-    [again] = record_accounts(tmp_path / "t.arrow", ABOUT).accounts
+    [again] = table_records(tmp_path / "t.arrow", ABOUT).records
     assert again.values == one.values
     broken = written(tmp_path, "odd.arrow", "facility\ndepot\n")
     with pytest.raises(InputError, match=r"odd\.arrow: is not Arrow"):
-        record_accounts(broken, ABOUT)
+        table_records(broken, ABOUT)
 
 
-def test_claims_are_accounts_of_objects_and_a_contradiction_makes_two(tmp_path):
+def test_claims_are_records_of_objects_and_a_contradiction_makes_two(tmp_path):
     text = (
         "object,source,slot,value,confidence\nx,ann,facility,depot,\nx,ann,location,Dunn,.7\n"
         "x,ann,location,Weldon,\nx,bob,location,Dunn,\n"
     )
     path = written(tmp_path, "claims.csv", text)
     assert read_source(path).kind == "claims"
-    found = claim_accounts(path, ABOUT).accounts
+    found = claim_records(path, ABOUT).records
     assert [(one.source, one.object, len(one.values)) for one in found] == [
         ("ann", "x", 3), ("ann", "x", 1), ("bob", "x", 1),
     ]  # fmt: skip
@@ -139,12 +139,12 @@ def test_judgements_are_probabilities_of_pairs(tmp_path):
     text = "left,right,source,same,confidence\nx,y,ann,yes,\ny,z,ann,no,.5\nx,y,bob,different,1\n"
     path = written(tmp_path, "judged.csv", text)
     assert read_source(path).kind == "judgements"
-    ann, bob = judgement_accounts(path).judgements
+    ann, bob = judgement_records(path).judgements
     assert (ann.source, dict(ann.pairs)) == ("ann", {("x", "y"): 1.0, ("y", "z"): 0.25})
     assert dict(bob.pairs) == {("x", "y"): 0.0}
     odd = written(tmp_path, "odd.csv", "left,right,source,same\nx,y,ann,perhaps\n")
     with pytest.raises(InputError, match=r"line 2: judgement 'perhaps' is neither same nor"):
-        judgement_accounts(odd)
+        judgement_records(odd)
 
 
 @pytest.mark.parametrize(
@@ -163,25 +163,25 @@ def test_judgements_are_probabilities_of_pairs(tmp_path):
 )  # fmt: skip
 def test_what_is_wrong_with_records_is_told_with_its_line(tmp_path, text, problem):
     with pytest.raises(InputError, match=problem):
-        record_accounts(written(tmp_path, "bad.csv", text), ABOUT)
+        table_records(written(tmp_path, "bad.csv", text), ABOUT)
 
 
 def test_a_domain_without_slots_says_so(tmp_path):
     path = written(tmp_path, "bad.csv", "object,slot,source,value\nd,city,a,Lima\n")
     with pytest.raises(InputError, match=r"line 2: unknown slot 'city'; the domain has no slots"):
-        claim_accounts(path, Slots(Schema()))
+        claim_records(path, Slots(Schema()))
 
 
 def test_an_unknown_type_is_ignored_with_a_note(tmp_path):
     path = written(tmp_path, "t.csv", "facility,location\nzebra,Tarboro\ndepot,Kinston\n")
-    found = record_accounts(path, ABOUT)
-    assert [one.template.type for one in found.accounts] == ["", "DEPOT"]
+    found = table_records(path, ABOUT)
+    assert [one.template.type for one in found.records] == ["", "DEPOT"]
     assert "1 unknown sorts are ignored, such as zebra in line 2" in found.notes[0]
 
 
 def test_strings_that_differ_in_case_are_one_value(tmp_path):
     paths = [written(tmp_path, name, f"facility,location,status\ndepot,Tarboro,{status}\n")
              for name, status in (("a.csv", "damaged"), ("b.csv", "DAMAGED"))]  # fmt: skip
-    merged = merge_accounts(record_accounts(path, ABOUT) for path in paths)
-    first, second = (one.values["STATUS"] for one in merged.accounts)
+    merged = merge_records(table_records(path, ABOUT) for path in paths)
+    first, second = (one.values["STATUS"] for one in merged.records)
     assert first == second

@@ -13,31 +13,19 @@ from partita.core import Budget, Distribution, Figure
 from partita.core.cells import cells_of
 from partita.entities.entities import longest_name
 from partita.errors import InputError
-from partita.fusion.accounts import Account, Accounts, merge_accounts
-from partita.fusion.across_sets import (
-    AcrossSet,
-    Compared,
-    Reliabilities,
-    SetContext,
-    components,
-    linked_sets,
-    resolve_judgements,
-    solve_groups,
-)
-from partita.fusion.across_values import (
-    SlotOfThing,
-    ThingView,
+from partita.fusion.belief import Parameters
+from partita.fusion.blocking import Key, SchemaKeys, count_pairs
+from partita.fusion.claims import Claims, checked_reliabilities
+from partita.fusion.copying import Copying
+from partita.fusion.entity_values import (
+    EntitySlot,
+    EntityView,
     claim_row,
     slots_of,
     typed_reading,
     view_alone,
     view_of_cell,
 )
-from partita.fusion.belief import Parameters
-from partita.fusion.blocking import Key, SchemaKeys, count_pairs
-from partita.fusion.claims import Claims, checked_reliabilities
-from partita.fusion.comparison import Chances, Comparer
-from partita.fusion.copying import Copying
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import TYPED
 from partita.fusion.linked_tables import (
@@ -49,6 +37,18 @@ from partita.fusion.linked_tables import (
     source_agreement,
 )
 from partita.fusion.open_slots import open_rates
+from partita.fusion.record_sets import (
+    Compared,
+    RecordSet,
+    Reliabilities,
+    SetContext,
+    components,
+    linked_sets,
+    resolve_judgements,
+    solve_groups,
+)
+from partita.fusion.schema_comparison import Chances, Comparer
+from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
 from partita.fusion.trust import (
     Agreement,
     SlotReliability,
@@ -102,15 +102,15 @@ class Learned:
         return self.intervals.get(source) or interval(0.0, 0.0, self.reliabilities[source])
 
 
-def learn(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
+def learn(records: SourceRecords, task: LearningTask) -> tuple[Learned, Compared]:
     """Learn reliabilities from agreement alone; also return the comparisons made for it."""
-    fixed = checked_reliabilities(accounts.reliabilities)
-    chances = Chances.of_accounts(accounts.accounts, task.schema)
-    common = SchemaKeys(task.schema).crowded(accounts.accounts)
+    fixed = checked_reliabilities(records.reliabilities)
+    chances = Chances.of_records(records.records, task.schema)
+    common = SchemaKeys(task.schema).crowded(records.records)
     comparer = Comparer(task.schema, chances, task.model, task.tolerance, common)
-    context = SetContext.of(accounts, comparer, Reliabilities(fixed, DEFAULT_RELIABILITY))
-    compared = comparer.compare(context.by_id, list(comparer.candidates(accounts.accounts)))
-    shared = shared_slots(compared, context.by_id, accounts.sources)
+    context = SetContext.of(records, comparer, Reliabilities(fixed, DEFAULT_RELIABILITY))
+    compared = comparer.compare(context.by_id, list(comparer.candidates(records.records)))
+    shared = shared_slots(compared, context.by_id, records.sources)
     result = agreement(shared, fixed, chances.prior, DEFAULT_RELIABILITY)
     reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
     slots = {
@@ -122,7 +122,7 @@ def learn(accounts: Accounts, task: LearningTask) -> tuple[Learned, Compared]:
     ), compared
 
 
-def _learned_from_tables(table: RecordTable, linked: LinkedTable, used: Accounts) -> Learned:
+def _learned_from_tables(table: RecordTable, linked: LinkedTable, used: SourceRecords) -> Learned:
     """Learn the reliabilities of sources from the records that were linked."""
     fixed = checked_reliabilities(used.reliabilities)
     result = source_agreement(table, linked, fixed)
@@ -151,9 +151,9 @@ DEFAULT_BUDGET = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # work, not t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """The schema of the accounts and the options of fusion.
+    """The schema of the records and the options of fusion.
 
-    With a `linker`, accounts are rows of tables without a domain, which it links.
+    With a `linker`, records are rows of tables without a domain, which it links.
     In the slots of `latest`, a later statement of a source supersedes its earlier ones.
     """
 
@@ -169,29 +169,29 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Thing:
-    """An entity: the accounts that describe one thing.
+class FusedEntity:
+    """An entity: the records that describe one entity.
 
     It is a cell of the configuration of its set that is the answer; `probability` is that of
     exactly this cell. The values of its slots are taken over all configurations, around the
-    account `anchor`.
+    record `anchor`.
     """
 
     id: str
     type: str
     name: str
-    accounts: tuple[Account, ...]
+    records: tuple[SourceRecord, ...]
     anchor: str
     probability: Figure
-    slots: Mapping[str, SlotOfThing]
+    slots: Mapping[str, EntitySlot]
 
     @property
     def sources(self) -> tuple[str, ...]:
-        return tuple(sorted({account.source for account in self.accounts}))
+        return tuple(sorted({record.source for record in self.records}))
 
-    def sources_of(self, accounts: Collection[str]) -> tuple[str, ...]:
-        """Return the sources of some of its accounts."""
-        return tuple(sorted({one.source for one in self.accounts if one.id in accounts}))
+    def sources_of(self, records: Collection[str]) -> tuple[str, ...]:
+        """Return the sources of some of its records."""
+        return tuple(sorted({one.source for one in self.records if one.id in records}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class SourceTrust:
     low: float
     high: float
     given: bool
-    accounts: int
+    records: int
     claims: int
     right: float
     wrong: float
@@ -215,21 +215,21 @@ class SourceTrust:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resolved:
-    """A set with its things."""
+    """A set with its entities."""
 
-    set: AcrossSet
-    things: tuple[Thing, ...]
+    set: RecordSet
+    entities: tuple[FusedEntity, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FusedAccounts:
+class FusedRecords:
     """The result of fusion.
 
     `compared` are comparisons by a schema. `compared_pairs` counts the pairs that were compared,
     out of `pairs` in total; `recomputed` is the number of sets that were solved in this call.
     """
 
-    accounts: Accounts
+    records: SourceRecords
     task: Task
     learned: Learned
     sets: tuple[Resolved, ...]
@@ -240,23 +240,23 @@ class FusedAccounts:
     notes: tuple[str, ...] = ()
 
     @property
-    def things(self) -> tuple[Thing, ...]:
-        things = (thing for one in self.sets for thing in one.things)
-        return tuple(replace(thing, id=f"E{n}") for n, thing in enumerate(things, 1))
+    def entities(self) -> tuple[FusedEntity, ...]:
+        entities = (entity for one in self.sets for entity in one.entities)
+        return tuple(replace(entity, id=f"E{n}") for n, entity in enumerate(entities, 1))
 
     def source_trusts(self) -> list[SourceTrust]:
         """Return how reliable every source is."""
-        accounts = Counter(one.source for one in self.accounts.accounts)
-        return [self._trust(source, accounts[source]) for source in self.accounts.sources]
+        records = Counter(one.source for one in self.records.records)
+        return [self._trust(source, records[source]) for source in self.records.sources]
 
-    def _trust(self, source: str, accounts: int) -> SourceTrust:
+    def _trust(self, source: str, records: int) -> SourceTrust:
         counts = [one for one in self.learned.counts if one.source == source]
         claims, right = sum(one.claims for one in counts), sum(one.right for one in counts)
         reliability, interval_ = self.learned.reliabilities[source], self.learned.interval(source)
         given, slots = source in self.learned.fixed, {one.slot or "sort": one for one in counts}
         wrong = sum(one.claims - one.right for one in counts)
         return SourceTrust(
-            source, reliability, *interval_, given, accounts, claims, right, wrong, slots
+            source, reliability, *interval_, given, records, claims, right, wrong, slots
         )
 
     @property
@@ -264,9 +264,11 @@ class FusedAccounts:
         return tuple(one.set.distribution for one in self.sets if one.set.distribution is not None)
 
 
-def fuse_accounts(accounts: Accounts, task: Task, learned: Learned | None = None) -> FusedAccounts:
-    """Fuse accounts into things; with `learned`, no reliabilities are estimated."""
-    used = _drop_unreliable(accounts, task)
+def fuse_records(
+    records: SourceRecords, task: Task, learned: Learned | None = None
+) -> FusedRecords:
+    """Fuse records into entities; with `learned`, no reliabilities are estimated."""
+    used = _drop_unreliable(records, task)
     if learned is not None:
         learned = _with_reliabilities(learned, used.reliabilities)
     if task.linker is not None:
@@ -278,8 +280,8 @@ def fuse_accounts(accounts: Accounts, task: Task, learned: Learned | None = None
 
 
 def _fuse_tables(
-    used: Accounts, task: Task, linker: Linker, learned: Learned | None
-) -> FusedAccounts:
+    used: SourceRecords, task: Task, linker: Linker, learned: Learned | None
+) -> FusedRecords:
     """Link the records of tables and fuse the values of each cluster."""
     notes: list[str] = []
     records = linked_records(used)
@@ -297,32 +299,32 @@ def _fuse_tables(
     model = learned or _learned_from_tables(table, linked, used)
     sets = linked_sets(linked, named, judgements, task.top, LINKED_BUDGET, task.seed)
     resolved = tuple(_resolve_sets(sets, task, model))
-    pairs = count_pairs(used.accounts)
-    return FusedAccounts(
+    pairs = count_pairs(used.records)
+    return FusedRecords(
         used, task, model, resolved, {}, linked.compared, pairs, len(sets), tuple(notes)
     )
 
 
-def add_accounts(fused: FusedAccounts, more: Accounts) -> FusedAccounts:
-    """Add accounts, keeping what was learned; sets that they do not touch stay as they are.
+def add_records(fused: FusedRecords, more: SourceRecords) -> FusedRecords:
+    """Add records, keeping what was learned; sets that they do not touch stay as they are.
 
     Records of tables are linked again by the model learned before.
     """
     new = _drop_unreliable(more, fused.task)
-    merged = merge_accounts([fused.accounts, new])
+    merged = merge_records([fused.records, new])
     if fused.task.linker is not None:
-        return fuse_accounts(merged, fused.task, fused.learned)
-    touched = {account.id for account in new.accounts}
+        return fuse_records(merged, fused.task, fused.learned)
+    touched = {record.id for record in new.records}
     touched |= {name for judgement in new.judgements for names in judgement.pairs for name in names}
-    touched |= {account.id for account in merged.accounts if account.object in touched - {""}}
+    touched |= {record.id for record in merged.records if record.object in touched - {""}}
     kept = {one.set.ids: one for one in fused.sets if touched.isdisjoint(one.set.ids)}
     learned = _with_reliabilities(fused.learned, merged.reliabilities)
     return _fuse(merged, fused.task, learned, fused.compared, kept, frozenset(touched))
 
 
-def without(fused: FusedAccounts, source: str) -> FusedAccounts:
+def fuse_without(fused: FusedRecords, source: str) -> FusedRecords:
     """Fuse again without one source, including all estimates."""
-    return fuse_accounts(fused.accounts.without(source), fused.task)
+    return fuse_records(fused.records.without(source), fused.task)
 
 
 def _with_reliabilities(learned: Learned, reliabilities: Mapping[str, float]) -> Learned:
@@ -336,12 +338,12 @@ def _with_reliabilities(learned: Learned, reliabilities: Mapping[str, float]) ->
     return replace(learned, reliabilities=merged, fixed={**learned.fixed, **new})
 
 
-def _drop_unreliable(accounts: Accounts, task: Task) -> Accounts:
+def _drop_unreliable(records: SourceRecords, task: Task) -> SourceRecords:
     """Leave out the sources whose reliability is 0."""
-    reliabilities = {**accounts.reliabilities, **task.reliabilities}
+    reliabilities = {**records.reliabilities, **task.reliabilities}
     unreliable = {source for source, r in reliabilities.items() if r == 0.0}
-    used = accounts.only(set(accounts.sources) - unreliable) if unreliable else accounts
-    if not used.accounts:
+    used = records.only(set(records.sources) - unreliable) if unreliable else records
+    if not used.records:
         raise InputError(
             "all sources have reliability 0 (expected at least one above 0)"
             if unreliable
@@ -351,24 +353,22 @@ def _drop_unreliable(accounts: Accounts, task: Task) -> Accounts:
 
 
 def _fuse(
-    accounts: Accounts,
+    records: SourceRecords,
     task: Task,
     learned: Learned,
     earlier: Compared,
     kept: Mapping[tuple[str, ...], Resolved],
     touched: frozenset[str] | None,
-) -> FusedAccounts:
-    context = SetContext.of(accounts, _comparer(task, learned), learned.reliabilities)
+) -> FusedRecords:
+    context = SetContext.of(records, _comparer(task, learned), learned.reliabilities)
     compared = _compare_new(context, earlier, touched)
     groups = [tuple(group) for group in components(context, compared)]
     changed = [group for group in groups if group not in kept]
     sets_ = solve_groups(context, changed, compared, task.top, task.budget, task.seed)
     resolved = dict(zip(changed, _resolve_sets(sets_, task, learned), strict=True))
     sets = tuple(kept[group] if group in kept else resolved[group] for group in groups)
-    pairs = count_pairs(accounts.accounts)
-    return FusedAccounts(
-        accounts, task, learned, sets, compared, len(compared), pairs, len(changed)
-    )
+    pairs = count_pairs(records.records)
+    return FusedRecords(records, task, learned, sets, compared, len(compared), pairs, len(changed))
 
 
 def _comparer(task: Task, learned: Learned) -> Comparer:
@@ -380,12 +380,12 @@ def _compare_new(
     context: SetContext, earlier: Compared, touched: frozenset[str] | None
 ) -> Compared:
     """Return the earlier comparisons and those of the new candidate pairs."""
-    pairs = context.comparer.candidates(context.accounts.accounts, touched)
+    pairs = context.comparer.candidates(context.records.records, touched)
     new = [names for names in pairs if names not in earlier]
     return {**earlier, **context.comparer.compare(context.by_id, new)}
 
 
-def _resolve_sets(sets: Sequence[AcrossSet], task: Task, learned: Learned) -> list[Resolved]:
+def _resolve_sets(sets: Sequence[RecordSet], task: Task, learned: Learned) -> list[Resolved]:
     views = [list(_views(set_)) for set_ in sets]
     settings = Settings(
         reading=typed_reading(task.schema, task.tolerance),
@@ -403,45 +403,45 @@ def _resolve_sets(sets: Sequence[AcrossSet], task: Task, learned: Learned) -> li
         )
     )
     return [
-        Resolved(set_, tuple(_thing(view, next(slots_by_view), task.schema) for view in set_views))
+        Resolved(set_, tuple(_entity(view, next(slots_by_view), task.schema) for view in set_views))
         for set_, set_views in zip(sets, views, strict=True)
     ]
 
 
-def _views(set_: AcrossSet) -> Iterable[ThingView]:
+def _views(set_: RecordSet) -> Iterable[EntityView]:
     """Return a view of each cell of the set's answer."""
     if set_.distribution is None:
-        return [view_alone(set_.accounts[0])]
+        return [view_alone(set_.records[0])]
     cells = cells_of(set_.distribution)
-    return [view_of_cell(set_.accounts, cells, cell) for cell in set_.answer]
+    return [view_of_cell(set_.records, cells, cell) for cell in set_.answer]
 
 
-def _thing_name(
-    accounts: Sequence[Account], slots: Mapping[str, SlotOfThing], schema: Schema
+def _entity_name(
+    records: Sequence[SourceRecord], slots: Mapping[str, EntitySlot], schema: Schema
 ) -> str:
     """Return the longest name, or the most probable one if there is no domain."""
-    longest = longest_name([one.template for one in accounts], schema)
+    longest = longest_name([one.template for one in records], schema)
     likeliest = _name(slots, schema)
     return likeliest or longest if schema.types is None else longest or likeliest
 
 
-def _thing(view: ThingView, slots: Mapping[str, SlotOfThing], schema: Schema) -> Thing:
-    accounts = tuple(view.accounts[n] for n in view.cell)
+def _entity(view: EntityView, slots: Mapping[str, EntitySlot], schema: Schema) -> FusedEntity:
+    records = tuple(view.records[n] for n in view.cell)
     share = view.around.cells.shares.get(view.cell, 0.0)
-    figure = CERTAIN if len(view.accounts) == 1 else view.around.cells.figure(share)
+    figure = CERTAIN if len(view.records) == 1 else view.around.cells.figure(share)
     entity_type = slots.get(OWN_TYPE)
-    return Thing(
+    return FusedEntity(
         id="",
         type=entity_type.values[0].text if entity_type and entity_type.values else "",
-        name=_thing_name(accounts, slots, schema),
-        accounts=accounts,
+        name=_entity_name(records, slots, schema),
+        records=records,
         anchor=view.anchor,
         probability=figure,
         slots={name: one for name, one in slots.items() if name != OWN_TYPE},
     )
 
 
-def _name(slots: Mapping[str, SlotOfThing], schema: Schema) -> str:
+def _name(slots: Mapping[str, EntitySlot], schema: Schema) -> str:
     """Return the most probable name of a record."""
     named = (slots[slot] for slot, kind in schema.slots.items()
              if isinstance(kind, NameType) and slot in slots and slots[slot].values)  # fmt: skip
@@ -449,10 +449,10 @@ def _name(slots: Mapping[str, SlotOfThing], schema: Schema) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ThingChange:
-    """A slot whose most probable value changes, or (with an empty slot) a change of accounts."""
+class EntityChange:
+    """A slot whose most probable value changes, or (with an empty slot) a change of records."""
 
-    thing: str
+    entity: str
     slot: str
     before: str
     before_probability: float
@@ -460,54 +460,56 @@ class ThingChange:
     after_probability: float
 
 
-def changes_without(fused: FusedAccounts, source: str) -> tuple[ThingChange, ...]:
-    """Return what changes, thing by thing, when a source is left out."""
-    after = without(fused, source)
-    thing_of = {account.id: thing for thing in after.things for account in thing.accounts}
-    changes: list[ThingChange] = []
-    for thing in fused.things:
-        remaining = [account.id for account in thing.accounts if account.source != source]
+def entity_changes_without(fused: FusedRecords, source: str) -> tuple[EntityChange, ...]:
+    """Return what changes, entity by entity, when a source is left out."""
+    after = fuse_without(fused, source)
+    entity_of = {record.id: entity for entity in after.entities for record in entity.records}
+    changes: list[EntityChange] = []
+    for entity in fused.entities:
+        remaining = [record.id for record in entity.records if record.source != source]
         if not remaining:
-            names = ", ".join(account.id for account in thing.accounts)
-            changes.append(ThingChange(thing.id, "", names, thing.probability.value, "", 0.0))
+            names = ", ".join(record.id for record in entity.records)
+            changes.append(EntityChange(entity.id, "", names, entity.probability.value, "", 0.0))
             continue
-        now = thing_of[thing.anchor if thing.anchor in remaining else remaining[0]]
-        changes += _changes(thing, now, remaining)
+        now = entity_of[entity.anchor if entity.anchor in remaining else remaining[0]]
+        changes += _changes(entity, now, remaining)
     return tuple(changes)
 
 
-def _changes(thing: Thing, after: Thing, remaining: list[str]) -> Iterator[ThingChange]:
-    names = [account.id for account in after.accounts]
+def _changes(
+    entity: FusedEntity, after: FusedEntity, remaining: list[str]
+) -> Iterator[EntityChange]:
+    names = [record.id for record in after.records]
     if set(remaining) != set(names):
-        yield ThingChange(
-            thing.id,
+        yield EntityChange(
+            entity.id,
             "",
             ", ".join(remaining),
-            thing.probability.value,
+            entity.probability.value,
             ", ".join(names),
             after.probability.value,
         )
-    for slot, values in thing.slots.items():
+    for slot, values in entity.slots.items():
         (value, p), (other, q) = _best(values), _best(after.slots.get(slot))
         if value != other:
-            yield ThingChange(thing.id, slot, value, p, other, q)
+            yield EntityChange(entity.id, slot, value, p, other, q)
 
 
-def _best(slot: SlotOfThing | None) -> tuple[str, float]:
+def _best(slot: EntitySlot | None) -> tuple[str, float]:
     if slot is None or not slot.values:
         return "", 0.0
     return slot.values[0].text, slot.values[0].probability.value
 
 
-def find_copying_sources(fused: FusedAccounts) -> tuple[Copying, ...]:
-    """Find apparent copying among the claims about things with several sources."""
+def find_copying_sources(fused: FusedRecords) -> tuple[Copying, ...]:
+    """Find apparent copying among the claims about entities with several sources."""
     rows = [
-        claim_row(account, thing.id, slot)
-        for thing in fused.things
-        if len(thing.sources) > 1
-        for account in thing.accounts
-        for slot in account.values
-        if slot in thing.slots
+        claim_row(record, entity.id, slot)
+        for entity in fused.entities
+        if len(entity.sources) > 1
+        for record in entity.records
+        for slot in record.values
+        if slot in entity.slots
     ]
     if not rows:
         return ()

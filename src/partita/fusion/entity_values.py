@@ -1,8 +1,8 @@
-"""The fused values of the slots of a thing.
+"""The fused values of the slots of an entity.
 
-P(x = v) = Σ_{cells C ∋ anchor} P(C)·P(v | claims of the accounts of C). The second factor is that
+P(x = v) = Σ_{cells C ∋ anchor} P(C)·P(v | claims of the records of C). The second factor is that
 of claim fusion: a source is exact, general or guessing, and values that no source states are
-unknown. An account claims each value with the probability given by the message's own distribution.
+unknown. A record claims each value with the probability given by the message's own distribution.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from typing import Any
 from partita.core import Figure, Pair
 from partita.core.cells import Cells
 from partita.entities.values import AnchorCells
-from partita.fusion.accounts import Account
-from partita.fusion.across_sets import Reliabilities
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflict
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.kinds import Reading
+from partita.fusion.record_sets import Reliabilities
+from partita.fusion.source_records import SourceRecord
 from partita.fusion.typed import decode_value, display_text, encode_value
 from partita.templates.name import Name
 from partita.templates.schema import OWN_TYPE, Schema
 from partita.templates.slots import Value
 
 SAME_SOURCE = 0.5  # dependence of two messages of one source that state the same
-MAX_CHOICES = 64  # combinations of accounts considered for one slot
+MAX_CHOICES = 64  # combinations of records considered for one slot
 MIN_CHOICE = 1e-4  # their least probability; the rest counts as unknown
 Row = tuple[str, str, str, str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class FusedValue:
-    """A value, its probability, and the accounts that state it or a more general one."""
+    """A value, its probability, and the records that state it or a more general one."""
 
     value: Any
     text: str
     probability: Figure
-    accounts: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SlotOfThing:
+class EntitySlot:
     """The values of a slot, which with `unknown` add up to 1, and the sources' conflict κ."""
 
     values: tuple[FusedValue, ...]
@@ -54,10 +54,10 @@ class SlotOfThing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThingView:
-    """A thing as seen from one account, the anchor: the cells around it and its own members."""
+class EntityView:
+    """An entity as seen from one record, the anchor: the cells around it and its own members."""
 
-    accounts: tuple[Account, ...]
+    records: tuple[SourceRecord, ...]
     around: AnchorCells
     cell: tuple[int, ...]
     anchor: str
@@ -65,7 +65,7 @@ class ThingView:
 
 @dataclass(slots=True)
 class _Requests:
-    """Objects to fuse: each combination of accounts that fill a slot, once."""
+    """Objects to fuse: each combination of records that fill a slot, once."""
 
     latest: frozenset[str] = frozenset()
     rows: list[Row] = field(default_factory=list)
@@ -74,67 +74,69 @@ class _Requests:
     names: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
 
-    def name(self, slot: str, accounts: Sequence[Account]) -> str:
-        accounts = latest_accounts(accounts) if slot in self.latest else accounts
-        key = (slot, tuple(account.id for account in accounts))
+    def name(self, slot: str, records: Sequence[SourceRecord]) -> str:
+        records = latest_records(records) if slot in self.latest else records
+        key = (slot, tuple(record.id for record in records))
         if key not in self.names:
-            self.names[key] = self._label(slot, accounts[0])
-            self.rows += self._claims(accounts, self.names[key], slot)
+            self.names[key] = self._label(slot, records[0])
+            self.rows += self._claims(records, self.names[key], slot)
         return self.names[key]
 
-    def _claims(self, accounts: Sequence[Account], thing: str, slot: str) -> Iterator[Row]:
+    def _claims(self, records: Sequence[SourceRecord], entity: str, slot: str) -> Iterator[Row]:
         """Yield the claims; those of several messages of a source are statements of their own."""
-        times = Counter(account.source for account in accounts if account.is_document)
+        times = Counter(record.source for record in records if record.is_document)
         several: dict[str, list[str]] = {}
-        for account in accounts:
-            row = claim_row(account, thing, slot)
-            if account.is_document and times[account.source] > 1:
-                document = f"{account.source}, {account.message}"
-                self.documents[document] = account.source
-                several.setdefault(account.source, []).append(document)
+        for record in records:
+            row = claim_row(record, entity, slot)
+            if record.is_document and times[record.source] > 1:
+                document = f"{record.source}, {record.message}"
+                self.documents[document] = record.source
+                several.setdefault(record.source, []).append(document)
                 row = (document, *row[1:])
             yield row
         for names in several.values():
             for a, b in combinations(sorted({*names}), 2):
                 self.dependence[a, b] = SAME_SOURCE
 
-    def _label(self, slot: str, first: Account) -> str:
+    def _label(self, slot: str, first: SourceRecord) -> str:
         """Return a unique and readable name for messages about the object."""
         name = ", ".join(filter(None, (first.object or first.id, slot)))
         self.uses[name] = self.uses.get(name, 0) + 1
         return name if self.uses[name] == 1 else f"{name} ({self.uses[name]})"
 
 
-def latest_accounts(accounts: Sequence[Account]) -> list[Account]:
-    """Return the last account of every source."""
-    last: dict[str, Account] = {}
-    for account in accounts:
-        if account.source not in last or account.when > last[account.source].when:
-            last[account.source] = account
-    return [account for account in accounts if last[account.source] is account]
+def latest_records(records: Sequence[SourceRecord]) -> list[SourceRecord]:
+    """Return the last record of every source."""
+    last: dict[str, SourceRecord] = {}
+    for record in records:
+        if record.source not in last or record.when > last[record.source].when:
+            last[record.source] = record
+    return [record for record in records if last[record.source] is record]
 
 
-def claim_row(account: Account, thing: str, slot: str) -> Row:
-    """Return the claim of an account about a slot."""
+def claim_row(record: SourceRecord, entity: str, slot: str) -> Row:
+    """Return the claim of a record about a slot."""
     return (
-        account.source,
-        thing,
+        record.source,
+        entity,
         slot,
-        encode_value(account.values[slot]),
-        account.slot_confidence(slot),
+        encode_value(record.values[slot]),
+        record.slot_confidence(slot),
     )
 
 
-def view_alone(account: Account) -> ThingView:
+def view_alone(record: SourceRecord) -> EntityView:
     cells = Cells({(0,): 1.0})
-    return ThingView((account,), AnchorCells.of(cells, 0), (0,), account.id)
+    return EntityView((record,), AnchorCells.of(cells, 0), (0,), record.id)
 
 
-def view_of_cell(accounts: tuple[Account, ...], cells: Cells, cell: tuple[int, ...]) -> ThingView:
-    """Return the view from the account of the cell that fills most slots."""
-    anchor = max(cell, key=lambda n: (len(accounts[n].values), -n))
+def view_of_cell(
+    records: tuple[SourceRecord, ...], cells: Cells, cell: tuple[int, ...]
+) -> EntityView:
+    """Return the view from the record of the cell that fills most slots."""
+    anchor = max(cell, key=lambda n: (len(records[n].values), -n))
     around = AnchorCells.of(cells, anchor)
-    return ThingView(accounts, around, cell, accounts[anchor].id)
+    return EntityView(records, around, cell, records[anchor].id)
 
 
 def typed_reading(schema: Schema, tolerance: float = 0.0) -> Reading:
@@ -144,38 +146,38 @@ def typed_reading(schema: Schema, tolerance: float = 0.0) -> Reading:
 
 
 def slots_of(
-    things: Sequence[ThingView],
+    entities: Sequence[EntityView],
     schema: Schema,
     settings: Settings,
     reliabilities: Reliabilities,
     latest: frozenset[str] = frozenset(),
-) -> list[dict[str, SlotOfThing]]:
-    """Return the slots of all things; each combination of accounts is fused once.
+) -> list[dict[str, EntitySlot]]:
+    """Return the slots of all entities; each combination of records is fused once.
 
-    In the slots of `latest`, only the last account of each source counts.
+    In the slots of `latest`, only the last record of each source counts.
     """
     requests = _Requests(latest)
-    choices_by_thing = [
-        {slot: _account_choices(view, slot, requests) for slot in _filled_slots(view, schema)}
-        for view in things
+    choices_by_entity = [
+        {slot: _record_choices(view, slot, requests) for slot in _filled_slots(view, schema)}
+        for view in entities
     ]
     answers = _fuse_requests(requests, settings)
     return [
         {slot: _mix_choices(view, slot, choices, answers, schema, reliabilities)
          for slot, choices in slots.items()}
-        for view, slots in zip(things, choices_by_thing, strict=True)
+        for view, slots in zip(entities, choices_by_entity, strict=True)
     ]  # fmt: skip
 
 
-def _filled_slots(view: ThingView, schema: Schema) -> list[str]:
+def _filled_slots(view: EntityView, schema: Schema) -> list[str]:
     nearby = set().union(*view.around.holding)
-    filled = {name for n in nearby for name in view.accounts[n].values}
+    filled = {name for n in nearby for name in view.records[n].values}
     return [name for name in (OWN_TYPE, *schema.slots) if name in filled]
 
 
-def _account_choices(view: ThingView, slot: str, requests: _Requests) -> list[tuple[str, float]]:
-    """Return the combinations of accounts that fill the slot, with their probabilities."""
-    fills = {n for n, account in enumerate(view.accounts) if slot in account.values}
+def _record_choices(view: EntityView, slot: str, requests: _Requests) -> list[tuple[str, float]]:
+    """Return the combinations of records that fill the slot, with their probabilities."""
+    fills = {n for n, record in enumerate(view.records) if slot in record.values}
     sums: dict[tuple[int, ...], float] = {}
     for cell, share in view.around.holding.items():
         if share >= MIN_CHOICE / MAX_CHOICES:
@@ -184,8 +186,8 @@ def _account_choices(view: ThingView, slot: str, requests: _Requests) -> list[tu
     choices = []
     for filled in sorted(sums, key=lambda one: (-sums[one], [-n for n in one]))[:MAX_CHOICES]:
         if filled and sums[filled] >= MIN_CHOICE:
-            accounts = [view.accounts[n] for n in filled]
-            choices.append((requests.name(slot, accounts), sums[filled]))
+            records = [view.records[n] for n in filled]
+            choices.append((requests.name(slot, records), sums[filled]))
     return choices
 
 
@@ -217,13 +219,13 @@ def _values_by_object(belief: SlotBelief) -> Iterable[tuple[str, list[tuple[str,
 
 
 def _mix_choices(
-    view: ThingView,
+    view: EntityView,
     slot: str,
     choices: Sequence[tuple[str, float]],
     answers: Mapping[str, Sequence[tuple[str, float]]],
     schema: Schema,
     reliabilities: Reliabilities,
-) -> SlotOfThing:
+) -> EntitySlot:
     """Average over all combinations; values with the same text are added up."""
     kind = schema.slot(slot)
     spelled = _spellings(view, slot) if schema.types is None else {}
@@ -236,34 +238,34 @@ def _mix_choices(
             shares[label] = shares.get(label, 0.0) + share * p
             forms.setdefault(label, value)
     order = sorted(shares, key=lambda label: (-shares[label], label))
-    members = [view.accounts[n] for n in view.cell if slot in view.accounts[n].values]
+    members = [view.records[n] for n in view.cell if slot in view.records[n].values]
     values = tuple(
         FusedValue(
             label if spelled else forms[label].json(),
             label,
             view.around.cells.figure(shares[label]),
-            tuple(account.id for account in members
-                  if kind.unify(account.values[slot], forms[label]) == forms[label]),
+            tuple(record.id for record in members
+                  if kind.unify(record.values[slot], forms[label]) == forms[label]),
         )
         for label in order
         if shares[label] > 0.0
     )  # fmt: skip
     masses = {
-        account.id: (
-            account.values[slot],
-            reliabilities[account.source] * account.slot_confidence(slot),
+        record.id: (
+            record.values[slot],
+            reliabilities[record.source] * record.slot_confidence(slot),
         )
-        for account in members
+        for record in members
     }
     unknown = max(0.0, 1.0 - sum(value.probability.value for value in values))
-    return SlotOfThing(values, unknown, conflict(masses, kind))
+    return EntitySlot(values, unknown, conflict(masses, kind))
 
 
-def _spellings(view: ThingView, slot: str) -> dict[str, str]:
-    """Return the most frequent spelling of each name, as the accounts have it."""
+def _spellings(view: EntityView, slot: str) -> dict[str, str]:
+    """Return the most frequent spelling of each name, as the records have it."""
     texts: dict[str, Counter[str]] = {}
-    for account in view.accounts:
-        if isinstance(value := account.values.get(slot), Name):
-            text = str(account.template.slots[slot])
+    for record in view.records:
+        if isinstance(value := record.values.get(slot), Name):
+            text = str(record.template.slots[slot])
             texts.setdefault(display_text(value), Counter())[text] += 1
     return {name: max(sorted(count), key=count.__getitem__) for name, count in texts.items()}

@@ -1,4 +1,4 @@
-"""What one message or record of a source states about one thing, and where it states it."""
+"""What one message or record of a source states about one entity, and where it states it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Account:
-    """A thing as one message or record describes it.
+class SourceRecord:
+    """An entity as one message or record describes it.
 
     `template` is the most specific template, with all stated values in its slots. `confidence` is
     the probability that the source's own distribution gives to the value of each slot. `object` is
-    the source's own name for the thing, if it has one (records and claims). `stated` is the number
+    the source's own name for the entity, if it has one (records and claims). `stated` is the number
     of the day of the statement, 0 if it is unknown.
     """
 
@@ -74,8 +74,8 @@ class Account:
         origins: Sequence[Origin],
         confidence: Mapping[str, float] | None = None,
         object_: str = "",
-    ) -> Account:
-        """Make an account with a unique id; raise an error for values the schema cannot read."""
+    ) -> SourceRecord:
+        """Make a record with a unique id; raise an error for values the schema cannot read."""
         named = replace(template, id=f"{source}/{message}/{template.id}", antecedents=())
         first = origins[0]
         try:
@@ -86,7 +86,7 @@ class Account:
 
     @property
     def is_document(self) -> bool:
-        """Whether this is an account of a message, and not of a row of a table."""
+        """Whether this is a record of a message, and not of a row of a table."""
         return self.template.rule != RECORD
 
     @property
@@ -100,15 +100,15 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Accounts:
-    """All accounts, ordered by source and message.
+class SourceRecords:
+    """All records, ordered by source and message.
 
-    `same_message` is the probability that two accounts of one message are the same thing; pairs not
-    listed are different things. `judgements` are what sources state about pairs, `files` those of
-    the accounts in the order in which they were given.
+    `same_message` is the probability that two records of one message are the same entity; pairs not
+    listed are different entities. `judgements` are what sources state about pairs, `files` those of
+    the records in the order in which they were given.
     """
 
-    accounts: tuple[Account, ...]
+    records: tuple[SourceRecord, ...]
     same_message: Mapping[Pair, float] = field(default_factory=dict)
     judgements: tuple[PairBelief, ...] = ()
     reliabilities: Mapping[str, float] = field(default_factory=dict)
@@ -116,86 +116,86 @@ class Accounts:
     files: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.accounts)
+        return len(self.records)
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Return the names of all sources, sorted."""
         judges = (judgement.source for judgement in self.judgements)
-        return tuple(sorted({*(account.source for account in self.accounts), *judges}))
+        return tuple(sorted({*(record.source for record in self.records), *judges}))
 
-    def only(self, sources: Iterable[str]) -> Accounts:
-        """Return the accounts of these sources, with the judgements that are about them."""
+    def only(self, sources: Iterable[str]) -> SourceRecords:
+        """Return the records of these sources, with the judgements that are about them."""
         kept = set(sources)
-        accounts = tuple(account for account in self.accounts if account.source in kept)
-        names = {account.id for account in accounts} | {account.object for account in accounts}
+        records = tuple(record for record in self.records if record.source in kept)
+        names = {record.id for record in records} | {record.object for record in records}
         judgements = [
             replace(judgement, pairs={k: p for k, p in judgement.pairs.items() if set(k) <= names})
             for judgement in self.judgements
             if judgement.source in kept
         ]
-        return replace(self, accounts=accounts, judgements=tuple(j for j in judgements if j.pairs))
+        return replace(self, records=records, judgements=tuple(j for j in judgements if j.pairs))
 
-    def without(self, source: str) -> Accounts:
-        """Return the accounts of all sources but one."""
+    def without(self, source: str) -> SourceRecords:
+        """Return the records of all sources but one."""
         if source not in self.sources:
             near = ", ".join(self.sources[:5])
             raise InputError(f"no source named {source!r}; sources are {near}")
         return self.only(set(self.sources) - {source})
 
 
-def merge_accounts(several: Iterable[Accounts]) -> Accounts:
-    """Merge the accounts of several files; a duplicate message is an error."""
+def merge_records(several: Iterable[SourceRecords]) -> SourceRecords:
+    """Merge the records of several files; a duplicate message is an error."""
     parts = list(several)
-    accounts = [account for part in parts for account in part.accounts]
-    seen: dict[str, Account] = {}
-    for account in accounts:
-        if (before := seen.setdefault(account.id, account)) is not account:
-            here, there = account.origins[0], before.origins[0]
-            problem = f"{account.id} stands in {there.file}, line {there.line}, already"
+    records = [record for part in parts for record in part.records]
+    seen: dict[str, SourceRecord] = {}
+    for record in records:
+        if (before := seen.setdefault(record.id, record)) is not record:
+            here, there = record.origins[0], before.origins[0]
+            problem = f"{record.id} stands in {there.file}, line {there.line}, already"
             raise InputError(problem, file=here.file, line=here.line)
-    _check_judged_names(accounts, parts)
-    return Accounts(
-        tuple(_same_case(sorted(accounts, key=_order))),
+    _check_judged_names(records, parts)
+    return SourceRecords(
+        tuple(_same_case(sorted(records, key=_order))),
         {two: p for part in parts for two, p in part.same_message.items()},
         tuple(sorted((j for part in parts for j in part.judgements), key=lambda j: j.source)),
         _merge_reliabilities(parts),
         tuple(note for part in parts for note in part.notes),
-        tuple(dict.fromkeys(origin.file for one in accounts for origin in one.origins)),
+        tuple(dict.fromkeys(origin.file for one in records for origin in one.origins)),
     )
 
 
-def _same_case(accounts: Sequence[Account]) -> Iterator[Account]:
-    """Yield the accounts with strings that differ only in case spelled in the most frequent way."""
+def _same_case(records: Sequence[SourceRecord]) -> Iterator[SourceRecord]:
+    """Yield the records with strings that differ only in case spelled in the most frequent way."""
     spellings: dict[tuple[str, str], Counter[str]] = {}
-    for account in accounts:
-        for slot, value in account.values.items():
+    for record in records:
+        for slot, value in record.values.items():
             for text in value.members if isinstance(value, Strings) else ():
                 spellings.setdefault((slot, text.casefold()), Counter())[text] += 1
     best = {key: min(texts, key=lambda text: (-texts[text], text))
             for key, texts in spellings.items()}  # fmt: skip
-    for account in accounts:
+    for record in records:
         changed = {
             slot: Strings(frozenset(best[slot, text.casefold()] for text in value.members))
-            for slot, value in account.values.items()
+            for slot, value in record.values.items()
             if isinstance(value, Strings)
         }
-        yield replace(account, values={**account.values, **changed}) if changed else account
+        yield replace(record, values={**record.values, **changed}) if changed else record
 
 
-def _check_judged_names(accounts: Sequence[Account], parts: Sequence[Accounts]) -> None:
+def _check_judged_names(records: Sequence[SourceRecord], parts: Sequence[SourceRecords]) -> None:
     """Raise an error if a judgement refers to an unknown template."""
-    names = {one.id for one in accounts} | {one.object for one in accounts if one.object}
+    names = {one.id for one in records} | {one.object for one in records if one.object}
     for judgement in (j for part in parts for j in part.judgements):
         if unknown := [name for two in judgement.pairs for name in two if name not in names]:
             raise InputError(f"{judgement.source} refers to an unknown template {unknown[0]!r}")
 
 
-def _order(account: Account) -> tuple[str, str, int, str]:
-    return account.source, account.message, account.template.start, account.id
+def _order(record: SourceRecord) -> tuple[str, str, int, str]:
+    return record.source, record.message, record.template.start, record.id
 
 
-def _merge_reliabilities(parts: Sequence[Accounts]) -> dict[str, float]:
+def _merge_reliabilities(parts: Sequence[SourceRecords]) -> dict[str, float]:
     """Merge the reliabilities of all files; two values for one source are an error."""
     reliabilities: dict[str, float] = {}
     for part in parts:

@@ -1,4 +1,4 @@
-"""Group the accounts of different sources into coreference sets."""
+"""Group the records of different sources into coreference sets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from partita.configurations.forest.model import ForestParameters, log_odds
 from partita.configurations.solve_batch import solve_many
 from partita.core import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 from partita.errors import Contradiction, PartitaError, TotalConflict
-from partita.fusion.accounts import Account, Accounts
 from partita.fusion.blocking import compatible
-from partita.fusion.comparison import Comparer, Comparison, component_names
 from partita.fusion.linked_tables import Judged, LinkedTable, judged_weight
+from partita.fusion.schema_comparison import Comparer, Comparison, component_names
 from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
+from partita.fusion.source_records import SourceRecord, SourceRecords
 from partita.pairs.models import probability
 
-MIN_LINK = 0.02  # a less probable pair does not link two accounts
-NO_EVIDENCE = -1.0  # log-odds of two accounts of a set without a common key or contradiction
-SPLIT_ERROR = 0.1  # P(two things that a message distinguishes are the same)
+MIN_LINK = 0.02  # a less probable pair does not link two records
+NO_EVIDENCE = -1.0  # log-odds of two records of a set without a common key or contradiction
+SPLIT_ERROR = 0.1  # P(two entities that a message distinguishes are the same)
 MODEL_SOURCE, MESSAGE_SOURCE = "the pair model", "the message itself"
 
 Compared = Mapping[Pair, Comparison]
@@ -37,51 +37,51 @@ class Reliabilities:
     def __getitem__(self, source: str) -> float:
         return self.of.get(source, self.unseen)
 
-    def both(self, left: Account, right: Account) -> float:
+    def both(self, left: SourceRecord, right: SourceRecord) -> float:
         return self[left.source] * self[right.source]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AcrossSet:
-    """Accounts that may describe one thing, with their distribution (None for a single account).
+class RecordSet:
+    """Accounts that may describe one entity, with their distribution (None for a single record).
 
-    `answer` has the accounts of each entity, by number.
+    `answer` has the records of each entity, by number.
     """
 
-    accounts: tuple[Account, ...]
+    records: tuple[SourceRecord, ...]
     distribution: Distribution | None = None
     masses: Masses | None = None
     answer: tuple[tuple[int, ...], ...] = ((0,),)
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return tuple(account.id for account in self.accounts)
+        return tuple(record.id for record in self.records)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetContext:
-    """The accounts, comparer and reliabilities that sets are built from."""
+    """The records, comparer and reliabilities that sets are built from."""
 
-    accounts: Accounts
+    records: SourceRecords
     comparer: Comparer
     reliabilities: Reliabilities
-    by_id: Mapping[str, Account]
+    by_id: Mapping[str, SourceRecord]
     judgements: Mapping[Pair, list[tuple[str, float]]]
 
     @classmethod
     def of(
         cls,
-        accounts: Accounts,
+        records: SourceRecords,
         comparer: Comparer,
         reliabilities: Reliabilities,
     ) -> SetContext:
-        by_id = {account.id: account for account in accounts.accounts}
+        by_id = {record.id: record for record in records.records}
         return cls(
-            accounts,
+            records,
             comparer,
             reliabilities,
             by_id,
-            resolve_judgements(accounts.judgements, by_id),
+            resolve_judgements(records.judgements, by_id),
         )
 
     def log_odds(self, names: Pair, comparison: Comparison) -> float:
@@ -90,8 +90,8 @@ class SetContext:
 
 
 def components(context: SetContext, compared: Compared) -> list[list[str]]:
-    """Return the connected components of the accounts under links, in order."""
-    names = [account.id for account in context.accounts.accounts]
+    """Return the connected components of the records under links, in order."""
+    names = [record.id for record in context.records.records]
     component = component_names(names, _links(context, compared))
     members: dict[str, list[str]] = {}
     for name in names:
@@ -118,31 +118,31 @@ def solve_groups(
     top: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
-) -> list[AcrossSet]:
+) -> list[RecordSet]:
     """Return every group with its distribution, in order."""
     problems = [_set(context, group, compared) if len(group) > 1 else None for group in groups]
     pairs = [problem[0] for problem in problems if problem is not None]
     answers = iter(solve_many(pairs, "evidential", top=top, budget=budget, seed=seed))
     sets = []
     for group, problem in zip(groups, problems, strict=True):
-        accounts = tuple(context.by_id[name] for name in group)
+        records = tuple(context.by_id[name] for name in group)
         if problem is None:
-            sets.append(AcrossSet(accounts))
+            sets.append(RecordSet(records))
             continue
-        answer = _check_answer(next(answers), context.accounts.judgements)
+        answer = _check_answer(next(answers), context.records.judgements)
         cells = _numbered_cells(group, answer.most_probable)
-        sets.append(AcrossSet(accounts, answer, problem[1], cells))
+        sets.append(RecordSet(records, answer, problem[1], cells))
     return sets
 
 
 def linked_sets(
     linked: LinkedTable,
-    records: Mapping[str, Account],
+    records: Mapping[str, SourceRecord],
     judgements: Judged,
     top: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
-) -> list[AcrossSet]:
+) -> list[RecordSet]:
     """Return the sets of linked records with their distributions, in the order of the records.
 
     `records` are by the ids that the linker knows them by.
@@ -155,13 +155,13 @@ def linked_sets(
     cluster = {records[str(name)].id: n for n, members in enumerate(linked.clusters.values())
                for name in members}  # fmt: skip
     by_id = {one.id: one for one in records.values()}
-    found = [AcrossSet((records[one.id],)) for one in sets.singletons]
+    found = [RecordSet((records[one.id],)) for one in sets.singletons]
     for problem, answer in zip(problems, solved, strict=True):
         names = problem.set.ids
         cells: dict[int, list[str]] = {}
         for name in names:
             cells.setdefault(cluster[name], []).append(name)
-        found.append(AcrossSet(
+        found.append(RecordSet(
             tuple(by_id[name] for name in names),
             _check_answer(answer, ()),
             _judged_masses(problem, judgements),
@@ -171,7 +171,9 @@ def linked_sets(
     return sorted(found, key=lambda one: order[one.ids[0]])
 
 
-def _of_records(problem: PairProbabilities, records: Mapping[str, Account]) -> PairProbabilities:
+def _of_records(
+    problem: PairProbabilities, records: Mapping[str, SourceRecord]
+) -> PairProbabilities:
     """Return a set whose templates are those of the records."""
     given = problem.set
     apart, must = (
@@ -219,15 +221,15 @@ def _check_answer(
 def _set(
     context: SetContext, group: Sequence[str], compared: Compared
 ) -> tuple[PairProbabilities, Masses]:
-    accounts = [context.by_id[name] for name in group]
+    records = [context.by_id[name] for name in group]
     schema = context.comparer.schema
     apart, must, undecided = set(), set(), []
-    for left, right in combinations(accounts, 2):
+    for left, right in combinations(records, 2):
         names = pair(left.id, right.id)
         if left.object and left.object == right.object:
             must.add(names)
         elif _same_message(left, right):
-            if not (context.accounts.same_message.get(names) and compatible(left, right, schema)):
+            if not (context.records.same_message.get(names) and compatible(left, right, schema)):
                 apart.add(names)
         elif context.comparer.cannot_match(left, right):
             apart.add(names)
@@ -236,7 +238,7 @@ def _set(
     across = dict(_log_odds_of_pairs(context, undecided, compared))
     apart |= {names for names, odds in across.items() if odds == -np.inf}
     templates = CoreferenceSet(
-        tuple(one.template for one in accounts), frozenset(apart), frozenset(must), group[0]
+        tuple(one.template for one in records), frozenset(apart), frozenset(must), group[0]
     )
     log_odds = {names: odds for names, odds in across.items() if names not in apart}
     return combine_pairs(
@@ -244,7 +246,7 @@ def _set(
     )
 
 
-def _same_message(left: Account, right: Account) -> bool:
+def _same_message(left: SourceRecord, right: SourceRecord) -> bool:
     return (left.source, left.message) == (right.source, right.message)
 
 
@@ -272,9 +274,9 @@ def _pair_beliefs(
     decided = set(settled_pairs)
     judgements: dict[str, dict[Pair, float]] = {}
     for names in combinations(sorted(ids), 2):
-        if names in context.accounts.same_message and names not in decided:
+        if names in context.records.same_message and names not in decided:
             source = context.by_id[names[0]].source
-            same_message.setdefault(source, {})[names] = context.accounts.same_message[names]
+            same_message.setdefault(source, {})[names] = context.records.same_message[names]
         for source, p in context.judgements.get(names, ()):
             judgements.setdefault(source, {})[names] = p
     for source, pairs in sorted(same_message.items()):
@@ -285,13 +287,13 @@ def _pair_beliefs(
 
 
 def resolve_judgements(
-    judgements: Sequence[PairBelief], by_id: Mapping[str, Account]
+    judgements: Sequence[PairBelief], by_id: Mapping[str, SourceRecord]
 ) -> dict[Pair, list[tuple[str, float]]]:
-    """Return the judgements by pair of accounts; an object stands for its first account."""
+    """Return the judgements by pair of records; an object stands for its first record."""
     first: dict[str, str] = {}
-    for account in by_id.values():
-        if account.object:
-            first.setdefault(account.object, account.id)
+    for record in by_id.values():
+        if record.object:
+            first.setdefault(record.object, record.id)
     claims: dict[Pair, list[tuple[str, float]]] = {}
     for judgement in judgements:
         for ends, p in judgement.pairs.items():
