@@ -141,7 +141,7 @@ def test_what_is_wrong_is_one_line_and_exit_code_1(cities, options, message):
     [
         ("--reliability", "source,reliability\nann,1\ncy,1\n", "cy (says Oslo of x)"),
         ("--reliability", "source,reliability\ndee,.5\n", "reliability of unknown source dee"),
-        ("--reliability", "source,reliability\nann,-1\n", "line 2: reliability -1 of ann"),
+        ("--reliability", "source,reliability\nann,-1\n", "line 2: reliability of ann -1"),
         ("--objects", "object\nx\ny\n", "line 9: refers to an unknown object z"),
         ("--known", "object,slot,value\nx,town,Rome\n", "refers to slot 'town'"),
         ("--known", "object,value\nx,Rome\nx,Oslo\n", "line 3: x is Oslo here, Rome before"),
