@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.exact.tables import PairWeights, SubsetTables
-from partita.configurations.greedy import GreedyParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.configurations.odds import ScaledParameters
 from partita.core import FloatArray
 from partita.corpora.documents import read_documents

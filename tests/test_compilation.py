@@ -18,7 +18,7 @@ from partita import compilation
 from partita.compilation import dispatchers
 from partita.configurations.joint import codes as joint_columns
 from partita.configurations.joint import features_kernels as joint_features_kernels
-from partita.configurations.sparse import order_kernels
+from partita.configurations.sparse import tree
 from partita.configurations.sparse import walk as walk_kernels
 
 PACKAGE = Path(partita.__file__).parent
@@ -170,11 +170,11 @@ def test_an_edited_helper_or_constant_is_compiled_anew(package):
         numbers, folder = output(process)
         assert numbers.startswith(f"2 0 2 {numeral} ")
         assert folder == package / "__pycache__" / "kernels"
-    edit(package, order_kernels, "np.uint64(56))", "np.uint64(56)) + 1")
+    edit(package, tree, "np.uint64(56))", "np.uint64(56)) + 1")
     with (package / Path(str(joint_columns.__file__)).relative_to(PACKAGE)).open("a") as file:
         file.write("\nOTHER_NUMERAL = 12345\n")
     assert output(start(package))[0] == "0 2 2 12345 0"
-    edit(package, order_kernels, "np.uint64(56)) + 1", "np.uint64(56))")
+    edit(package, tree, "np.uint64(56)) + 1", "np.uint64(56))")
     assert output(start(package))[0] == "2 0 2 12345 1"  # found in the cache again
 
 
@@ -239,6 +239,32 @@ def test_the_kernels_used_last_are_kept(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 6
 
 
+MOVED = """
+import sys
+from typing import NamedTuple
+import numpy as np
+from partita.compilation import kernel
+class Rows(NamedTuple):
+    values: np.ndarray
+Rows.__module__ = sys.argv[1]
+sys.modules[sys.argv[1]] = sys.modules["__main__"]
+@kernel()
+def total(rows):
+    return rows.values.sum()
+print(total(Rows(np.arange(4.0))))
+"""
+
+
+def test_a_class_of_arguments_may_move_to_another_module(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(MOVED)
+    environment = os.environ | {"PARTITA_CACHE": str(tmp_path / "cache")}
+    for module in ("before", "after", "after"):
+        command = [sys.executable, str(script), module]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.stdout == "6.0\n", done.stderr
+
+
 def test_all_kernels_use_the_decorator():
     """With numba's own, the cache would not notice edits in other modules."""
     own = Path(dispatchers.__file__)
@@ -252,7 +278,7 @@ def test_kernels_are_loaded_without_the_linear_algebra_of_scipy() -> None:
     """Numba imports it to look for BLAS, which takes longer than loading the kernels."""
     code = (
         "import sys, numpy as np\n"
-        "from partita.configurations.sparse.order_kernels import degeneracy\n"
+        "from partita.configurations.sparse.tree import degeneracy\n"
         "degeneracy(np.zeros((2, 2), dtype=np.bool_))\n"
         "assert 'numba.np.arraymath' in sys.modules\n"
         "assert 'scipy.linalg' not in sys.modules\n"
@@ -270,7 +296,7 @@ def called():
     renumber(np.arange(16.0).reshape(4, 4), rows, weights)
     return [*rows.ravel().tolist(), *weights.tolist()]
 first, without = called(), "numba" not in sys.modules
-from partita.configurations.sparse.order_kernels import degeneracy
+from partita.configurations.sparse.tree import degeneracy
 degeneracy(np.zeros((2, 2), dtype=np.bool_))
 print(without, first == called(), *first)
 """

@@ -30,9 +30,9 @@ import partita
 from partita.app.workspace import open_workspace
 from partita.cli import app
 from partita.configurations.forest.model import ForestParameters
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.joint.model import parse_joint_model
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.results.saved_results import Alone, read_results
 from partita.store import migrating
 from partita.training.parameter_files import model_parameters, read_pair_parameters

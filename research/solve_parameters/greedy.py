@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.greedy import GreedyParameters, greedy_labels
+from partita.configurations.pair_models import GreedyParameters, greedy_labels
 from partita.configurations.odds import checked_knowledge, log_odds
 from partita.core import Configuration, PairProbabilities
 from partita.errors import InputError

@@ -24,7 +24,7 @@ from oracles.partitions import (
 )
 from oracles.positive import dense_normalisers
 from partita.configurations.count import bell, count
-from partita.configurations.exact import ranked, scaling
+from partita.configurations.exact import ranked
 from partita.configurations.exact import tables as exact_tables
 from partita.configurations.exact.kernels import fill_best, fill_normalisers, fill_together
 from partita.configurations.exact.posterior import SubsetPosterior, exact
@@ -158,7 +158,7 @@ def test_rare_cells_keep_their_digits_where_nothing_is_subtracted(n: int, kind: 
 
 def test_a_poor_scaling_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any scaling rounding loses too much, which the sums of the cells show."""
-    theta, near_dual = _instance(18, "wild", np.random.default_rng(18)), scaling.near_dual
+    theta, near_dual = _instance(18, "wild", np.random.default_rng(18)), exact_tables.near_dual
     tried = []
 
     def poor(log_w: np.ndarray, precise: bool) -> np.ndarray:
@@ -292,9 +292,9 @@ def test_the_best_of_any_weights_are_in_order_and_drawn_as_often_as_they_should(
 def test_no_weight_is_much_larger_than_its_scale(kind: str) -> None:
     theta = _instance(16, kind, np.random.default_rng(1))
     log_w = log_cell_weights(theta)
-    a = scaling.near_dual(log_w, precise=False)
+    a = exact_tables.near_dual(log_w, precise=False)
     held = np.arange(len(log_w))[:, None] >> np.arange(16) & 1
-    assert (log_w - held @ a).max() <= scaling.SLACK + 1e-9
+    assert (log_w - held @ a).max() <= exact_tables.SLACK + 1e-9
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -19,7 +19,7 @@ from oracles.partitions import (
 )
 from oracles.posteriors import ListedPosterior
 from partita.configurations.exact.posterior import exact
-from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.core import Best, Figure, Marginals, Posterior
 from partita.errors import InputError
 

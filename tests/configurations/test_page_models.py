@@ -15,8 +15,8 @@ from oracles import page_models as page
 from oracles.page_models import Answer, Pair
 from partita import Configuration, CoreferenceSet, Distribution, PairProbabilities
 from partita.configurations.forest.model import ForestParameters
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.configurations.solve import solve
 
 SCORES = st.one_of(

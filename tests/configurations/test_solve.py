@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from oracles.instances import log_odds, symmetric, uniform_pairs, with_holes
 from oracles.partitions import distribution, entropy_bits, joined, pair_marginals, partitions
-from partita.configurations.evidential import split
 from partita.configurations.exact.posterior import exact
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters, split
 from partita.configurations.solve import solve
 from partita.configurations.solve_batch import solve_many, solve_rows
 from partita.core import (

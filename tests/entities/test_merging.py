@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import random_set
 from partita.antecedents.sets import coreference_sets
-from partita.configurations.greedy import greedy_labels
+from partita.configurations.pair_models import greedy_labels
 from partita.core import Configuration, Template
 from partita.entities.entities import descriptions, longest_name, merge_cells
 from partita.templates.schema import plain_slots

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from oracles.partitions import partitions
-from partita.configurations.greedy import GreedyParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.core import (
     Budget,
     Configuration,

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
 from partita.cli.demo import MESSAGE
-from partita.configurations.evidential import split
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
+from partita.configurations.pair_models import split
 from partita.core import Budget, Configuration, restricted_growth
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.errors import InputError
 from partita.pairs.characteristics import PAPER, feature_names
 from partita.pairs.extended import EXTENDED

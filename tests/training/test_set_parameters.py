@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.errors import InputError
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically

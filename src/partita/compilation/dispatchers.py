@@ -106,7 +106,13 @@ class _Files(caching.FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with contextlib.suppress(OSError):  # there is no index before the first compilation
             os.utime(self._cache_file._index_path)
-        loaded = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        try:
+            loaded = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (ImportError, AttributeError):
+            # The index names the classes of arguments by their modules, which may have been
+            # renamed since; the digest has only what the code itself refers to.
+            Path(self._cache_file._index_path).unlink(missing_ok=True)
+            loaded = None
         if loaded is None:
             LOG.info("compiling %s", self._py_func.__qualname__)
         return loaded

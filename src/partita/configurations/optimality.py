@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.meters import SearchMeter
 from partita.configurations.odds import UNSCALED, ScaledParameters, checked_knowledge, log_odds
 from partita.configurations.optimum import score
 from partita.configurations.report import listing, remainder
 from partita.configurations.search.best import best
-from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import rounding
 from partita.core import (
     Best,
@@ -39,7 +39,7 @@ class Relaxation:
     pairs: FloatArray
 
 
-def relaxations(theta: FloatArray, meter: Meter) -> Iterator[Relaxation]:
+def relaxations(theta: FloatArray, meter: SearchMeter) -> Iterator[Relaxation]:
     """Yield decreasing bounds, until no triangle is violated or the budget is used up."""
     n = len(theta)
     left, right = np.nonzero(np.triu(np.isfinite(theta), 1))
@@ -99,7 +99,7 @@ def _entries(rows: IntArray, place: IntArray) -> tuple[IntArray, IntArray, Float
 
 
 def _solve_program(
-    weights: FloatArray, rows: IntArray, place: IntArray, meter: Meter
+    weights: FloatArray, rows: IntArray, place: IntArray, meter: SearchMeter
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return the solution and the rows' multipliers; None if the solver was stopped."""
     from scipy.optimize import linprog
@@ -148,7 +148,7 @@ class Optimum:
 
 def optimum(theta: FloatArray, budget: Budget) -> Optimum:
     """Return the most probable configuration, proved where the budget allows."""
-    meter = Meter(budget)
+    meter = SearchMeter(budget)
     work = None if budget.work is None else int(SHARE * budget.work)
     listed = best(theta, 1, replace(budget, seconds=SHARE * budget.seconds, work=work))
     weight = float(listed.log_weights[0])
@@ -157,7 +157,7 @@ def optimum(theta: FloatArray, budget: Budget) -> Optimum:
     return bounded if listed.gap == 0.0 else _tighten(theta, bounded, meter)
 
 
-def _tighten(theta: FloatArray, bounded: Optimum, meter: Meter) -> Optimum:
+def _tighten(theta: FloatArray, bounded: Optimum, meter: SearchMeter) -> Optimum:
     """Return both bounds from the relaxation, as far as they are better."""
     slack = rounding(theta)
     for relaxed in relaxations(theta, meter):

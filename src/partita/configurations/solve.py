@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from partita.configurations import METHODS, PAIR_MODELS
 from partita.configurations.count import log2_of
-from partita.configurations.evidential import evidential, greedy, uniform
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge
+from partita.configurations.pair_models import GreedyParameters, evidential, greedy, uniform
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.core import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
 from partita.errors import InputError

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.count import bell, log2_of
 from partita.configurations.exact.posterior import exact
-from partita.configurations.exact.scaling import SAFE
+from partita.configurations.exact.tables import SAFE
 from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge_of
 from partita.configurations.report import unlisted
 from partita.configurations.solve import Parameters, solve

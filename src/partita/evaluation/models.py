@@ -10,16 +10,21 @@ from typing import Protocol
 import numpy as np
 
 from partita.configurations.count import log2_bell
-from partita.configurations.evidential import evidential, split
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.forest.posterior import forest
-from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.joint.model import JointModel
 from partita.configurations.joint.posterior import DRAWS
 from partita.configurations.joint.solve import joint_posterior
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters
+from partita.configurations.pair_models import (
+    GreedyParameters,
+    GreedyPosterior,
+    evidential,
+    greedy_labels,
+    split,
+)
 from partita.configurations.product_posterior import Engine
 from partita.core import Budget, Configuration, Document, FloatArray, IntArray, Posterior
 from partita.evaluation.splits import Cut

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from partita.configurations import PAIR_MODELS
 from partita.configurations.count import log2_bell
-from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.configurations.odds import UNSCALED, ScaledParameters
+from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.core import Budget, FloatArray, IntArray, Posterior, restricted_growth
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits, excluded_bits

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from partita.configurations.forest.model import ForestParameters
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.errors import InputError
 from partita.pairs.models import MaximumEntropy
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from partita.configurations.greedy import GreedyParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.evaluation.models import greedy_shares, keyed_document, keyed_sets
 from partita.evaluation.splits import Cut, coverage, learn_excluded
 from partita.pairs.characteristics import Characteristic

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from partita.configurations.forest.model import ForestParameters
-from partita.configurations.greedy import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.errors import InputError
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
 from partita.files.text import whole_text

@@ -13,7 +13,6 @@ from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior, certified
 from oracles.subsets import cell_log_weights
 from partita.configurations.certified import posterior as module
-from partita.configurations.certified.flow import Effort, _bounds, cells, flow
 from partita.configurations.certified.posterior import (
     CertifiedPosterior,
     Visited,
@@ -22,8 +21,9 @@ from partita.configurations.certified.posterior import (
     from_list,
     narrowing,
 )
+from partita.configurations.certified.states import Effort, _bounds, cells, flow
+from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search
-from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import UNIT, shares
 from partita.core import Budget, FloatArray
 from partita.errors import Unavailable
@@ -243,7 +243,9 @@ def test_all_cells_down_to_the_least_share_are_listed_however_small_the_room() -
     for number, room in product(range(6), (2, 5, 20)):
         theta = _random(7, number)
         labels, guess = np.arange(7), np.zeros(7)
-        listed = cells(theta, labels, guess, np.full(7, 1e-9), room, Meter(Budget(work=10**7)))
+        listed = cells(
+            theta, labels, guess, np.full(7, 1e-9), room, SearchMeter(Budget(work=10**7))
+        )
         masks = np.arange(1, 1 << 7)
         inside = masks[:, None] >> np.arange(7) & 1
         shares = np.exp(cell_log_weights(theta)[1:] - inside @ listed.b)
@@ -268,7 +270,7 @@ def test_a_pass_fits_its_share_of_the_memory(n: int) -> None:
     effort = _limited_to_memory(Effort(1e-3, 1 << 40, 1 << 40), n, memory)
     held = n * effort.cells * (8 * words + 8 + 8)  # a mask, a share and a tail for each cell
     assert memory / 64 < held <= memory / 8
-    theta, meter = np.where(np.eye(n), 0.0, -math.inf), Meter(Budget(work=10**6))
+    theta, meter = np.where(np.eye(n), 0.0, -math.inf), SearchMeter(Budget(work=10**6))
     single = cells(theta, np.arange(n), np.zeros(n), np.full(n, 1e-3), 2, meter)
     tracemalloc.start()
     flow(theta, single, effort, meter)
@@ -303,7 +305,7 @@ def test_a_first_list_is_no_longer_than_there_is_time_for(monkeypatch: pytest.Mo
 def test_cells_that_fit_their_room_are_listed_down_to_the_share_that_was_asked_for() -> None:
     """Of ten templates without evidence the first has 512 cells, of which none is large."""
     theta, least = np.zeros((10, 10)), np.full(10, 1e-9)
-    listed = cells(theta, np.arange(10), np.zeros(10), least, 4096, Meter(Budget(work=10**7)))
+    listed = cells(theta, np.arange(10), np.zeros(10), least, 4096, SearchMeter(Budget(work=10**7)))
     assert np.array_equal(listed.least, least)
     assert listed.begin[-1] == (1 << 10) - 1
 
@@ -311,7 +313,7 @@ def test_cells_that_fit_their_room_are_listed_down_to_the_share_that_was_asked_f
 def test_the_first_prices_are_the_best_of_those_tried_and_list_what_is_followed() -> None:
     chosen = []
     for number in range(8):
-        theta, meter = _random(12, number), Meter(Budget(work=10**8))
+        theta, meter = _random(12, number), SearchMeter(Budget(work=10**8))
         labels = local_search(theta)
         _, listed = module._guess(theta, labels, module.FIRST, meter)
         half, least = shares(theta, labels), np.full(12, 1e-4)

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from oracles import forests
 from partita.configurations.forest import network as networks
-from partita.configurations.forest import search as searches
+from partita.configurations.forest import posterior as searches
 from partita.configurations.forest.model import ForestParameters, scores_of, weigh
 from partita.configurations.forest.network import Network, Watched
 from partita.configurations.forest.posterior import (

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from oracles.joint_mentions import random_model, random_templates
 from oracles.partitions import partitions
-from partita.configurations.joint import constrained as module
-from partita.configurations.joint.constrained import ConstrainedPosterior, constrained
-from partita.configurations.joint.posterior import JointPosterior
+from partita.configurations.joint import posterior as module
+from partita.configurations.joint.posterior import ConstrainedPosterior, JointPosterior, constrained
 from partita.configurations.joint.solve import joint_posterior
 from partita.errors import TooLarge, Unavailable
 

@@ -10,7 +10,7 @@ import pytest
 from oracles.joint_explained import decision
 from partita.configurations.count import bell
 from partita.configurations.exact.listed import LARGEST
-from partita.configurations.joint import codes, constrained, network_kernels, posterior
+from partita.configurations.joint import codes, network_kernels, posterior
 from partita.configurations.joint.model import shipped_joint_model
 from partita.configurations.joint.solve import joint_posterior
 from partita.core import Template
@@ -26,7 +26,7 @@ def section() -> str:
 
 def test_the_numbers_of_the_page() -> None:
     page, units = section(), shipped_joint_model().units
-    draws = constrained.BLOCK * constrained.BLOCKS
+    draws = posterior.BLOCK * posterior.BLOCKS
     for words in (
         f"{len(codes.CELL)} [characteristics](glossary.md#characteristic) describe a template",
         f"{len(codes.NEW)} describe a template that starts a cell",
@@ -38,7 +38,7 @@ def test_the_numbers_of_the_page() -> None:
         f"{posterior.FEWEST_DRAWS} for n > {posterior.FEW} templates",
         f"keeps {posterior.WIDTH} partial configurations ({posterior.NARROW} for n > "
         f"{posterior.FEW})",
-        f"fewer than {constrained.LEAST} of {draws:,} draws",
+        f"fewer than {posterior.LEAST} of {draws:,} draws",
     ):
         assert words in page, words
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from oracles.merging import knowledge, normalised, replayed
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import entropy_bits, pair_marginals
-from partita.configurations.merging import lattice_posterior
-from partita.configurations.merging.bounds import MassBounds
-from partita.configurations.merging.lattice import lattice
-from partita.configurations.merging.lattice_posterior import LatticePosterior
+from partita.configurations.merging.lattice import LatticePosterior, lattice
+from partita.configurations.merging.lattice import pair_marginals as lattice_pairs
+from partita.configurations.merging.listed import MassBounds
 from partita.configurations.merging.model import Merger, merger
 from partita.configurations.merging.states import packed_states, small_states
 from partita.configurations.merging.states import pair_marginals as packed_marginals
@@ -54,9 +53,7 @@ def test_packed_states_are_the_same(given_set: Given, reach: int, memory: int) -
     packed = lattice(packed_states(model), n, math.inf)
     assert [len(s.target) for s in packed.steps] == [len(s.target) for s in plain.steps]
     assert packed.mass.kept == pytest.approx(plain.mass.kept, abs=1e-12)
-    assert packed_marginals(packed, memory) == pytest.approx(
-        lattice_posterior.pair_marginals(plain), abs=1e-12
-    )
+    assert packed_marginals(packed, memory) == pytest.approx(lattice_pairs(plain), abs=1e-12)
 
 
 @settings(deadline=None, max_examples=100)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from oracles.merging import knowledge, replayed
-from partita.configurations.merging.bounds import _estimate
 from partita.configurations.merging.decisions import merging
-from partita.configurations.merging.listed import enumerate_configurations
+from partita.configurations.merging.listed import _estimate, enumerate_configurations
 from partita.configurations.merging.model import merger
 from partita.configurations.merging.particles import beam, island, plan
 from partita.configurations.merging.sampled import CLOSE, ENOUGH, sampled

@@ -10,10 +10,10 @@ import pytest
 import partita
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import log_weights
+from partita.configurations.meters import SearchMeter
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.optimality import optimum, prove, relaxations
 from partita.configurations.optimum import score
-from partita.configurations.search.meter import Meter
 from partita.configurations.solve import solve
 from partita.core import Budget, CoreferenceSet, PairProbabilities
 from partita.errors import InputError
@@ -57,7 +57,9 @@ def test_the_relaxation_bounds_every_configuration() -> None:
         rng = np.random.default_rng(number)
         theta = log_odds(with_holes(uniform_pairs(8, 0.05, 0.95, rng), 0.3, rng))
         best = max(log_weights(theta).values())
-        uppers = [relaxed.upper for relaxed in relaxations(theta, Meter(Budget(seconds=np.inf)))]
+        uppers = [
+            relaxed.upper for relaxed in relaxations(theta, SearchMeter(Budget(seconds=np.inf)))
+        ]
         assert all(upper >= best - 1e-9 for upper in uppers)
         assert all(upper <= np.triu(np.maximum(theta, 0.0)).sum() + 1e-9 for upper in uppers)
 
@@ -67,7 +69,7 @@ def test_the_relaxation_proves_planted_clusters_with_a_broken_triangle() -> None
     best = optimum(theta, Budget(work=10**6))
     cell = np.flatnonzero(best.labels == best.labels[0])
     theta[cell[0], cell[1]] = theta[cell[1], cell[0]] = -0.5
-    *_, last = relaxations(theta, Meter(Budget(seconds=np.inf)))
+    *_, last = relaxations(theta, SearchMeter(Budget(seconds=np.inf)))
     assert last.upper == pytest.approx(score(theta, best.labels), abs=1e-6)
 
 

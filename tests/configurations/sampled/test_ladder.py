@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from partita.configurations.count import bell
+from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled.chains import Chain, chains, explore, neighbours
-from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.normaliser import (
     LENGTH,
     Ladder,
@@ -40,12 +40,12 @@ def _ladder(theta: FloatArray, work: int = 60_000) -> Figure:
     order = rungs(pairs, np.where(theta > -np.inf, 0.5, 0.0))
     begin = np.arange(n)[None, :]
     ladder = Ladder(pairs, begin, order, 20, np.random.SeedSequence(1))
-    return log_normaliser(ladder, Meter.of(Budget(work=work)))
+    return log_normaliser(ladder, SweepMeter.of(Budget(work=work)))
 
 
 def _chains(theta: FloatArray) -> list[Chain]:
     every = chains(neighbours(theta), np.random.SeedSequence(2))
-    explore(every, Meter.of(Budget(work=2000)))
+    explore(every, SweepMeter.of(Budget(work=2000)))
     return every
 
 
@@ -73,7 +73,7 @@ def test_rungs_that_do_not_know_of_each_other_make_the_error_large() -> None:
     pairs = neighbours(theta)
     order = np.array([1, 2, 0])
     ladder = Ladder(pairs, np.zeros((1, 3), dtype=np.int64), order, 5, np.random.SeedSequence(0))
-    figure = log_normaliser(ladder, Meter.of(Budget(work=5000)))
+    figure = log_normaliser(ladder, SweepMeter.of(Budget(work=5000)))
     assert abs(figure.value - _truth(theta)) <= FAR * _error(figure)
     assert _error(figure) > 10.0
 
@@ -97,7 +97,7 @@ def test_the_census_finds_the_normaliser(share: float) -> None:
     theta = _instance(9, share)
     every = _chains(theta)
     visited = merge_visited([chain.elite for chain in every])
-    figure = census(every, visited, Meter.of(Budget(work=200_000)))
+    figure = census(every, visited, SweepMeter.of(Budget(work=200_000)))
     assert figure is not None
     assert abs(figure.value - _truth(theta)) <= FAR * _error(figure) + 1e-9
     assert _error(figure) <= 0.01
@@ -106,7 +106,7 @@ def test_the_census_finds_the_normaliser(share: float) -> None:
 def test_the_census_gives_up_where_nothing_is_visited_twice() -> None:
     every = _chains(np.zeros((40, 40)))
     visited = merge_visited([chain.elite for chain in every])
-    assert census(every, visited, Meter.of(Budget(work=10_000))) is None
+    assert census(every, visited, SweepMeter.of(Budget(work=10_000))) is None
 
 
 @pytest.mark.parametrize("work", [3000, 12_000])
@@ -122,7 +122,7 @@ def test_chains_make_the_sweeps_that_they_are_charged_for(
 
     monkeypatch.setattr(Chain, "run", counted)
     every = chains(neighbours(_instance(40, 0.0)), np.random.SeedSequence(0))
-    meter = Meter(0.0, float(work))
+    meter = SweepMeter(0.0, float(work))
     explore(every, meter)
     assert sum(made) + meter.sweeps() == work
     assert sum(made) > work / 2
@@ -142,7 +142,7 @@ def test_a_census_makes_the_sweeps_that_it_is_charged_for(
         return look(chain, marks, sweeps)
 
     monkeypatch.setattr(Chain, "census", counted)
-    meter = Meter(0.0, float(work))
+    meter = SweepMeter(0.0, float(work))
     assert census(every, visited, meter) is not None
     assert len(made) >= len(every)
     assert sum(made) + meter.sweeps() == work or not work
@@ -154,7 +154,7 @@ def test_without_work_the_ladder_makes_six_passes_after_its_bridges_are_placed()
     pairs = neighbours(theta)
     order = rungs(pairs, np.where(theta > -np.inf, 0.5, 0.0))
     ladder = Ladder(pairs, np.arange(8)[None, :], order, 20, np.random.SeedSequence(1))
-    figure = log_normaliser(ladder, Meter(0.0, 0.0))
+    figure = log_normaliser(ladder, SweepMeter(0.0, 0.0))
     assert ladder.made == 2 + 6
     assert ladder.fresh == 1
     assert np.isfinite(figure.value)
@@ -164,7 +164,7 @@ def test_without_work_the_ladder_makes_six_passes_after_its_bridges_are_placed()
 def test_a_ladder_uses_its_work_and_hardly_more(work: int) -> None:
     pairs = neighbours(np.zeros((30, 30)))
     ladder = Ladder(pairs, np.arange(30)[None, :], np.arange(30), 20, np.random.SeedSequence(1))
-    meter = Meter(0.0, float(work))
+    meter = SweepMeter(0.0, float(work))
     log_normaliser(ladder, meter)
     assert meter.work is not None
     assert 0.7 * work < work - meter.work < 1.1 * work

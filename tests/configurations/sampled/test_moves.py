@@ -11,8 +11,15 @@ from scipy.stats import chi2
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import Labels, distribution, log_weights
 from partita.configurations.sampled.chains import neighbours, state_of
-from partita.configurations.sampled.kernels import Pairs, State, renew
-from partita.configurations.sampled.moves import exchange, partner, redeal, split_merge
+from partita.configurations.sampled.moves import (
+    Pairs,
+    State,
+    exchange,
+    partner,
+    redeal,
+    renew,
+    split_merge,
+)
 from partita.core import FloatArray, restricted_growth
 
 Move = Callable[[Pairs, State, np.random.Generator], object]

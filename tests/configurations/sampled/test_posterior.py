@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracles import partitions
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs, with_holes
 from partita.configurations.exact.posterior import exact
+from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled import posterior as module
 from partita.configurations.sampled.chains import (
     Tally,
@@ -23,7 +24,6 @@ from partita.configurations.sampled.chains import (
     predicted_bytes,
     starts,
 )
-from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
 from partita.configurations.sampled.runs import elite
 from partita.configurations.sampled.summary import Summary
@@ -234,7 +234,7 @@ def test_memory_is_predicted_and_too_little_is_refused(n: int, holes: float) -> 
 
 def test_without_work_there_are_two_batches_as_an_error_needs() -> None:
     every = chains(neighbours(_instance(0.3)), np.random.SeedSequence(0))
-    tally = Tally(every, 5, Meter(0.0, 0.0))
+    tally = Tally(every, 5, SweepMeter(0.0, 0.0))
     tally.add_halves(10)
     assert len(tally) == 2
     assert tally.summary().sweeps == 2 * 5

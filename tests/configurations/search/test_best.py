@@ -8,8 +8,8 @@ import pytest
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from oracles.subsets import cell_log_weights
+from partita.configurations.meters import SearchMeter
 from partita.configurations.search.best import _by_first, _most_cells, best, pool
-from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import (
     _median,
     cheap,
@@ -130,7 +130,7 @@ def test_prices_are_feasible_for_every_cell() -> None:
     for number in range(12):
         theta = _random(11, number)
         labels = best(theta, 1, AMPLE).labels[0]
-        a = prices(theta, labels, 0.0, Meter(AMPLE))
+        a = prices(theta, labels, 0.0, SearchMeter(AMPLE))
         assert a is not None
         weights = cell_log_weights(theta)
         inside = np.arange(len(weights))[:, None] >> np.arange(11) & 1
@@ -143,7 +143,7 @@ def test_cheap_cells_are_all_found() -> None:
     for number in range(8):
         theta = _random(11, number)
         a = 0.5 * np.maximum(theta, 0.0).sum(axis=1)
-        found = cheap(theta, a, 2.0, Meter(AMPLE), 1 << 20)
+        found = cheap(theta, a, 2.0, SearchMeter(AMPLE), 1 << 20)
         weights = cell_log_weights(theta)
         inside = np.arange(len(weights))[:, None] >> np.arange(11) & 1
         expected = np.flatnonzero(inside @ a - weights < 2.0)[1:]
@@ -161,14 +161,14 @@ def test_the_median_is_numpys(count: int) -> None:
 @pytest.mark.parametrize("k", [64, 300])
 def test_a_spent_budget_ends_the_rounds_once_k_are_there(k: int) -> None:
     theta = log_odds(uniform_pairs(14, 0.3, 0.7, np.random.default_rng(1)))
-    spent, enough = Meter(Budget(work=0)), Meter(AMPLE)
+    spent, enough = SearchMeter(Budget(work=0)), SearchMeter(AMPLE)
     few, all_ = (pool(theta, np.arange(14), 0.0, k, meter) for meter in (spent, enough))
     assert len(few.weights) == len(all_.weights) == k
     assert spent.spent < enough.spent / 2
 
 
 def test_every_round_is_work_and_so_is_every_configuration_written() -> None:
-    meter = Meter(AMPLE)
+    meter = SearchMeter(AMPLE)
     found = pool(np.array([[0.0, 1.0], [1.0, 0.0]]), np.arange(2), 0.0, 1, meter)
     assert found.closed
     assert meter.spent == 1 + 2  # one configuration beside the start, and two rounds
@@ -189,11 +189,11 @@ def test_masks_have_as_many_words_as_they_need() -> None:
 
 def test_many_cheap_cells_find_room_and_too_many_are_not_complete() -> None:
     theta, prices_ = np.zeros((16, 16)), np.zeros(16)
-    found = cheap(theta, prices_, 1.0, Meter(AMPLE), 1 << 16)
+    found = cheap(theta, prices_, 1.0, SearchMeter(AMPLE), 1 << 16)
     assert found.complete
     assert np.array_equal(np.sort(found.masks[:, 0]), np.arange(1, 1 << 16))
     assert not found.costs.any()
-    cut = cheap(theta, prices_, 1.0, Meter(AMPLE), 20_000)
+    cut = cheap(theta, prices_, 1.0, SearchMeter(AMPLE), 20_000)
     assert not cut.complete
     assert len(np.unique(cut.masks)) == len(cut.costs) == 20_000
 
@@ -201,7 +201,9 @@ def test_many_cheap_cells_find_room_and_too_many_are_not_complete() -> None:
 def test_cells_are_sorted_by_their_first_template_and_then_by_cost() -> None:
     n = 70  # more than one word
     theta = log_odds(uniform_pairs(n, 0.2, 0.4, np.random.default_rng(0)))
-    cells = cheap(theta, np.zeros(n), 1.5, Meter(AMPLE), 1 << 16)  # single ones and many pairs
+    cells = cheap(
+        theta, np.zeros(n), 1.5, SearchMeter(AMPLE), 1 << 16
+    )  # single ones and many pairs
     begin, masks, costs = _by_first(cells, n)
     assert (begin[0], begin[-1], len(begin)) == (0, len(cells.costs), n + 1)
     assert len(cells.costs) > n

@@ -14,8 +14,8 @@ import pytest
 
 from oracles import graphs
 from partita.configurations.sparse.order import TRIES, _orders, _rows, plan
-from partita.configurations.sparse.order_kernels import count_cliques
 from partita.configurations.sparse.posterior import eliminate_exactly
+from partita.configurations.sparse.tree import count_cliques
 
 RNG = np.random.default_rng(0)
 

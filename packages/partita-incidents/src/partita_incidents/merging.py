@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from partita.configurations.greedy import greedy_labels
+from partita.configurations.pair_models import greedy_labels
 from partita.configurations.solve_batch import solve_many
 from partita.core import CoreferenceSet, Distribution, IntArray
 from partita.errors import PartitaError

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.configurations.greedy import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.core import IntArray, Posterior
 from partita.evaluation.calibration import Interval, bootstrap
 from partita.evaluation.experiment import Effort, Experiment, run

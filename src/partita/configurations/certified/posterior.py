@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.certified.flow import Cells, Effort, Flow, cells, flow
+from partita.configurations.certified.states import Cells, Effort, Flow, cells, flow
 from partita.configurations.count import bell, count
+from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search, score
 from partita.configurations.search.best import best, good_order, pool
-from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import UNIT, rounding, shares, words_of
 from partita.core import (
     Best,
@@ -127,17 +127,17 @@ MOST_STATES = 1 << 22
 def narrowing(theta: FloatArray, budget: Budget) -> Iterator[CertifiedPosterior]:
     """Yield answers, each at least as narrow as the one before; the last one counts."""
     _compile()
-    return _narrowing(theta, Meter(budget))
+    return _narrowing(theta, SearchMeter(budget))
 
 
 @cache
 def _compile() -> None:
     """Compile on a small set before the clock starts: compilation is not part of the budget."""
-    *_, last = _narrowing(np.zeros((8, 8)), Meter(Budget(work=10**6)))
+    *_, last = _narrowing(np.zeros((8, 8)), SearchMeter(Budget(work=10**6)))
     last.draws(1, np.random.default_rng(0))
 
 
-def _narrowing(theta: FloatArray, meter: Meter) -> Iterator[CertifiedPosterior]:
+def _narrowing(theta: FloatArray, meter: SearchMeter) -> Iterator[CertifiedPosterior]:
     start = local_search(theta, STARTS)
     order = good_order(start)
     back = np.argsort(order)
@@ -154,7 +154,7 @@ def _narrowing(theta: FloatArray, meter: Meter) -> Iterator[CertifiedPosterior]:
 
 
 def _passes(
-    theta: FloatArray, labels: IntArray, visited: Visited, meter: Meter
+    theta: FloatArray, labels: IntArray, visited: Visited, meter: SearchMeter
 ) -> Iterator[tuple[Visited, float]]:
     """Yield passes of mass, each following smaller shares than the one before."""
     effort, high = _limited_to_memory(FIRST, len(theta), meter.budget.memory), math.inf
@@ -174,7 +174,7 @@ def _passes(
 
 
 def _guess(
-    theta: FloatArray, labels: IntArray, effort: Effort, meter: Meter
+    theta: FloatArray, labels: IntArray, effort: Effort, meter: SearchMeter
 ) -> tuple[FloatArray, Cells]:
     """Return the initial prices with the least sum, and their cells."""
     half, least = shares(theta, labels), np.full(len(theta), 0.1 * effort.least)

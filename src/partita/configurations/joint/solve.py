@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from partita.configurations.joint.constrained import constrained
 from partita.configurations.joint.features import joint_columns
 from partita.configurations.joint.model import JointModel
-from partita.configurations.joint.posterior import JointPosterior, draw_count
+from partita.configurations.joint.posterior import JointPosterior, constrained, draw_count
 from partita.configurations.report import best_or_above, listing, remainder
 from partita.core import CoreferenceSet, Distribution, Figures, Template, compatible_pairs
 from partita.errors import PartitaError

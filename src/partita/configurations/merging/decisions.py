@@ -9,8 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from partita.configurations.exact.listed import LARGEST
-from partita.configurations.merging.lattice import BITS, SMALL, Lattice, States, lattice
-from partita.configurations.merging.lattice_posterior import LatticePosterior
+from partita.configurations.merging.lattice import (
+    BITS,
+    SMALL,
+    Lattice,
+    LatticePosterior,
+    States,
+    lattice,
+)
 from partita.configurations.merging.listed import ListedPosterior, enumerate_configurations
 from partita.configurations.merging.model import Merger, is_constrained, merger, reach_of
 from partita.configurations.merging.states import small_states

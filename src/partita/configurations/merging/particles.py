@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.configurations.merging.bounds import MassBounds, log_sum
-from partita.configurations.merging.listed import ListedPosterior, list_posterior
+from partita.configurations.merging.listed import (
+    ListedPosterior,
+    MassBounds,
+    list_posterior,
+    log_sum,
+)
 from partita.configurations.merging.model import Merger
 from partita.core import FloatArray, IntArray
 

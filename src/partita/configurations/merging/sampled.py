@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.merging.bounds import count, log2_count, log_sum
-from partita.configurations.merging.lattice_posterior import LatticePosterior
-from partita.configurations.merging.listed import ListedPosterior
+from partita.configurations.merging.lattice import LatticePosterior
+from partita.configurations.merging.listed import ListedPosterior, count, log2_count, log_sum
 from partita.configurations.merging.model import Merger, is_constrained
 from partita.configurations.merging.particles import (
     BYTES,

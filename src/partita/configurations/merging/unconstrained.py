@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from partita.configurations.merging.bounds import count, log2_count
-from partita.configurations.merging.lattice_posterior import Choice, best_first
+from partita.configurations.merging.lattice import Choice, best_first
+from partita.configurations.merging.listed import count, log2_count
 from partita.configurations.merging.model import Merger
 from partita.core import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.meters import SweepMeter
 from partita.configurations.optimum import local_search
-from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.summary import PIECE, Counts, Summary, pieces, summary
 from partita.core import FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled.kernels import Pairs, State
+    from partita.configurations.sampled.moves import Pairs, State
     from partita.configurations.sampled.runs import Elite
 
 CHAINS = ((100, 32), (400, 16))  # up to so many templates so many chains
@@ -51,7 +51,7 @@ def moves_of(n: int) -> int:
 
 def neighbours(theta: FloatArray) -> Pairs:
     """Return the compatible pairs by rows; partners are picked in proportion to min(odds, e³)."""
-    from partita.configurations.sampled.kernels import Pairs
+    from partita.configurations.sampled.moves import Pairs
 
     n = len(theta)
     possible = theta > -np.inf
@@ -101,7 +101,7 @@ def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
 
 def _scattered_state(pairs: Pairs, beta: float, rng: np.random.Generator) -> State:
     """Return a state in which each template in turn drew its cell, the log-odds times beta."""
-    from partita.configurations.sampled.kernels import blank, place
+    from partita.configurations.sampled.moves import blank, place
 
     n, state = len(pairs.theta), blank(len(pairs.theta))
     warm = pairs._replace(theta=pairs.theta * beta)
@@ -111,7 +111,7 @@ def _scattered_state(pairs: Pairs, beta: float, rng: np.random.Generator) -> Sta
 
 
 def state_of(pairs: Pairs, labels: IntArray) -> State:
-    from partita.configurations.sampled.kernels import blank
+    from partita.configurations.sampled.moves import blank
     from partita.configurations.sampled.runs import adopt
 
     state = blank(len(labels))
@@ -143,7 +143,7 @@ def _steepest(theta: FloatArray) -> float:
 
 def annealed_state(pairs: Pairs, rng: np.random.Generator) -> State:
     """Return a state from a random order of templates by annealing."""
-    from partita.configurations.sampled.kernels import blank, place
+    from partita.configurations.sampled.moves import blank, place
     from partita.configurations.sampled.runs import run, states
 
     n, state = len(pairs.theta), blank(len(pairs.theta))
@@ -249,7 +249,7 @@ def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
     ]
 
 
-def explore(every: list[Chain], meter: Meter, progress: Progress = None) -> Summary:
+def explore(every: list[Chain], meter: SweepMeter, progress: Progress = None) -> Summary:
     """Run rounds until the error is small and the chains agree, or the budget is spent."""
     # short at first, but not so short that adding up the counts takes longer than counting
     tally = Tally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
@@ -279,7 +279,7 @@ def _report_progress(result: Summary, progress: Progress) -> Summary:
 class Tally:
     """Batches of equal length, and what all chains counted in them."""
 
-    def __init__(self, every: list[Chain], length: int, meter: Meter) -> None:
+    def __init__(self, every: list[Chain], length: int, meter: SweepMeter) -> None:
         self.every, self.length, self.meter = every, length, meter
         self.squares = np.zeros(len(every[0].counts))
         self.half = 0  # the number of batches in the first half

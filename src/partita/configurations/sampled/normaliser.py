@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled.chains import (
     Chain,
     Progress,
@@ -16,11 +17,10 @@ from partita.configurations.sampled.chains import (
     state_of,
     wander,
 )
-from partita.configurations.sampled.meter import Meter
 from partita.core import Figure, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled.kernels import Pairs
+    from partita.configurations.sampled.moves import Pairs
     from partita.configurations.sampled.runs import Elite
 
 SHARE = 0.05  # with less of the mass in V the ladder is the better way
@@ -29,7 +29,7 @@ CENSUS_TARGET = 0.005  # the standard error, in nats, at which it ends
 
 
 def census(
-    every: list[Chain], visited: Elite, meter: Meter, progress: Progress = None
+    every: list[Chain], visited: Elite, meter: SweepMeter, progress: Progress = None
 ) -> Figure | None:
     """Return the log-normaliser, or None if too little of the mass was visited."""
     marks, log_mass = np.sort(visited.marks), float(np.logaddexp.reduce(visited.scores))
@@ -54,7 +54,7 @@ def _hit_shares(every: list[Chain], marks: NDArray[np.uint64], batches: int) -> 
     return shares
 
 
-def _unsure(shares: FloatArray, meter: Meter) -> bool:
+def _unsure(shares: FloatArray, meter: SweepMeter) -> bool:
     """Return whether more sweeps are worth it and allowed."""
     more = shares.size * LENGTH / 2
     return bool(
@@ -98,7 +98,7 @@ class Ladder:
         rungs = np.arange(1, n + 1)
         self.cost = float((np.minimum(rungs, 12 + 4 * np.log2(1 + rungs / 8))).sum()) / n
 
-    def passes(self, count: int, steps: int, meter: Meter) -> FloatArray:
+    def passes(self, count: int, steps: int, meter: SweepMeter) -> FloatArray:
         """Run so many at once; return means, pass × down or up × side of the bridge × rung."""
         begun = time.monotonic()
         seeds = self.seeds.spawn(count)
@@ -130,7 +130,7 @@ class Ladder:
         )
         return np.maximum(sums.reshape(2, 2, n)[:, :, 1:] / steps, 1e-300)
 
-    def centred(self, meter: Meter) -> None:
+    def centred(self, meter: SweepMeter) -> None:
         """Run short passes that place the bridges: first the mean of l, then better."""
         most = max(meter.sweeps() / 20 / (2.5 * self.cost), 1.0)
         self.centre[1:] = self.passes(1, int(min(10, most)), meter)[0, :, 1].mean(axis=0)
@@ -160,7 +160,7 @@ def _bridges(sums: FloatArray) -> float:
     return float((np.log(sums[0]) - np.log(sums[1])).sum())
 
 
-def log_normaliser(ladder: Ladder, meter: Meter, progress: Progress = None) -> Figure:
+def log_normaliser(ladder: Ladder, meter: SweepMeter, progress: Progress = None) -> Figure:
     """Run passes until the error is small or the budget is spent; six at least."""
     if len(ladder.order) == 1:
         return Figure.exact(0.0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita.configurations.count import count
+from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled.chains import (
     COOLING,
     SEARCHES,
@@ -24,7 +25,6 @@ from partita.configurations.sampled.chains import (
     state_of,
     wander,
 )
-from partita.configurations.sampled.meter import Meter
 from partita.configurations.sampled.normaliser import Ladder, census, log_normaliser, rungs
 from partita.configurations.sampled.summary import Summary
 from partita.core import (
@@ -41,7 +41,7 @@ from partita.core import (
 from partita.errors import TooLarge, Unavailable
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled.kernels import Pairs
+    from partita.configurations.sampled.moves import Pairs
     from partita.configurations.sampled.runs import Elite
 
 LOOKS = 3e7  # around how many configurations to look, times n²
@@ -65,7 +65,9 @@ def log_mass(visited: Elite) -> float:
     return float(np.logaddexp.reduce(visited.scores))
 
 
-def best_unvisited(pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: Meter) -> float:
+def best_unvisited(
+    pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: SweepMeter
+) -> float:
     """Return the largest log-weight that cooling finds and no chain visited; −∞ if none."""
     from partita.configurations.sampled.runs import mark
 
@@ -222,7 +224,7 @@ def sampled(
     """
     _check_memory(theta, budget)
     _compile()
-    meter = Meter.of(budget)
+    meter = SweepMeter.of(budget)
     pairs = neighbours(theta)
     chain_seeds, ladder_seeds, search_seed = np.random.SeedSequence(seed).spawn(3)
     every = chains(pairs, chain_seeds)
@@ -260,7 +262,7 @@ def _compile() -> None:
     ladder = Ladder(
         pairs, np.zeros((1, 2), dtype=np.int64), np.arange(2), 1, np.random.SeedSequence(0)
     )
-    ladder.passes(1, 1, Meter(0.0, 1.0))
+    ladder.passes(1, 1, SweepMeter(0.0, 1.0))
 
 
 def _check_memory(theta: FloatArray, budget: Budget) -> None:

@@ -12,21 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import uncounted
-from partita.configurations.sampled.kernels import (
+from partita.configurations.sampled.moves import (
     Pairs,
     Short,
     State,
     attach,
     detach,
+    exchange,
     log_room,
     meet,
     new_cell,
+    partner,
     place,
     renew,
+    split_merge,
+    sweep,
     take,
     to_cell,
 )
-from partita.configurations.sampled.moves import exchange, partner, split_merge, sweep
 from partita.core import FloatArray, IntArray
 
 

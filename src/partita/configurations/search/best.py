@@ -1,4 +1,4 @@
-"""Find the K best configurations and prove them."""
+"""Find the K best configurations and prove them: neighbours first, then covers by cheap cells."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel
+from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search, score
-from partita.configurations.search.meter import Meter
 from partita.configurations.search.prices import (
     Columns,
     cheap,
@@ -34,7 +35,7 @@ class Pool:
     closed: bool
 
 
-def pool(theta: FloatArray, start: IntArray, weight: float, k: int, meter: Meter) -> Pool:
+def pool(theta: FloatArray, start: IntArray, weight: float, k: int, meter: SearchMeter) -> Pool:
     """Return about the k best around the start, by rounds in which each is expanded once.
 
     However small the budget, k are found if there are as many.
@@ -100,7 +101,7 @@ CLOSE = 0.05  # of the distance from the best to the K-th: what prices may lie a
 def best(theta: FloatArray, k: int, budget: Budget) -> Best:
     """Return the k best configurations (at least one), with a gap of 0 where proved in budget."""
     _compile()
-    return _best(theta, max(k, 1), Meter(budget))
+    return _best(theta, max(k, 1), SearchMeter(budget))
 
 
 @cache
@@ -108,10 +109,10 @@ def _compile() -> None:
     """Compile with a small search before the clock starts: the budget excludes compilation."""
     ring = np.abs(np.subtract.outer(np.arange(7), np.arange(7)))
     theta = np.where(np.isin(ring, (1, 6)), 1.0, np.where(ring == 0, 0.0, -0.5))
-    _best(theta, 1, Meter(Budget(work=10**6)), 1)
+    _best(theta, 1, SearchMeter(Budget(work=10**6)), 1)
 
 
-def _best(theta: FloatArray, k: int, meter: Meter, starts: int = STARTS) -> Best:
+def _best(theta: FloatArray, k: int, meter: SearchMeter, starts: int = STARTS) -> Best:
     start = local_search(theta, starts)
     order = good_order(start)
     inside = np.ascontiguousarray(theta[np.ix_(order, order)])
@@ -130,7 +131,7 @@ class _Candidates:
     ceiling: float
 
 
-def _prove_best(theta: FloatArray, near: Pool, k: int, meter: Meter) -> _Candidates:
+def _prove_best(theta: FloatArray, near: Pool, k: int, meter: SearchMeter) -> _Candidates:
     """Return all configurations above the K-th of the pool, by covers with cheap cells."""
     threshold = float(near.weights[k - 1])
     distance = float(near.weights[0]) - threshold
@@ -158,10 +159,8 @@ class _Covers:
     complete: bool
 
 
-def _covers(cells: Columns, below: float, n: int, k: int, meter: Meter) -> _Covers:
+def _covers(cells: Columns, below: float, n: int, k: int, meter: SearchMeter) -> _Covers:
     """Return the k covers of least cost below the given one."""
-    from partita.configurations.search.covers import DONE, FULL, covers
-
     begin, masks, costs = _by_first(cells, n)
     rows = max(2 * k, 1024)
     labels, totals = np.zeros((rows, n), dtype=np.int32), np.zeros(rows)
@@ -215,3 +214,90 @@ def good_order(labels: IntArray) -> IntArray:
     """Order templates by cell, the largest cells first: what must be together is decided early."""
     sizes = np.bincount(labels)
     return np.lexsort((labels, -sizes[labels]))
+
+
+Masks = NDArray[np.uint64]
+Labels = NDArray[np.int32]
+
+DONE, PAUSED, FULL = 0, 1, 2
+
+
+@kernel()
+def first_free(covered: Masks, start: int, n: int) -> int:
+    """Return the first template from start on that is not covered."""
+    i = start
+    while i < n and (covered[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
+        i += 1
+    return i
+
+
+@kernel()
+def disjoint(cell: Masks, covered: Masks) -> bool:
+    shared = np.uint64(0)
+    for word in range(len(cell)):
+        shared |= cell[word] & covered[word]
+    return bool(shared == np.uint64(0))
+
+
+@kernel()
+def write_labels(cells: Masks, chosen: IntArray, depth: int, row: Labels) -> None:
+    for d in range(depth + 1):
+        cell = cells[chosen[d]]
+        for i in range(len(row)):
+            if (cell[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
+                row[i] = d
+
+
+@kernel(native=True)
+def covers(
+    begin: IntArray,
+    cells: Masks,
+    costs: FloatArray,
+    below: float,
+    covered: Masks,
+    total: FloatArray,
+    element: IntArray,
+    following: IntArray,
+    chosen: IntArray,
+    place: IntArray,
+    labels: Labels,
+    found: FloatArray,
+    nodes: int,
+) -> int:
+    """List all covers with total cost < below; can be paused and goes on from its arrays.
+
+    cells[begin[i]:begin[i + 1]] begin with template i and are sorted by cost. `place` holds the
+    depth, the number of covers found and the nodes of this call.
+    """
+    n = len(begin) - 1
+    depth, count = place[0], place[1]
+    status = DONE
+    while depth >= 0:
+        k = following[depth]
+        if k >= begin[element[depth] + 1] or total[depth] + costs[k] >= below:
+            depth -= 1
+            continue
+        if place[2] >= nodes:
+            status = PAUSED
+            break
+        if count >= len(found):
+            status = FULL
+            break
+        place[2] += 1
+        following[depth] = k + 1
+        if not disjoint(cells[k], covered[depth]):
+            continue
+        chosen[depth] = k
+        for word in range(cells.shape[1]):
+            covered[depth + 1, word] = covered[depth, word] | cells[k, word]
+        free = first_free(covered[depth + 1], element[depth], n)
+        if free == n:
+            write_labels(cells, chosen, depth, labels[count])
+            found[count] = total[depth] + costs[k]
+            count += 1
+            continue
+        total[depth + 1] = total[depth] + costs[k]
+        depth += 1
+        element[depth], following[depth] = free, begin[free]
+    place[0], place[1] = depth, count
+    return status

@@ -9,10 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.sparse import order_kernels as kernels
 from partita.configurations.sparse.dense import LANE_BITS, LANES, LISTED, pairs_of_groups
 from partita.configurations.sparse.recursion import block_ranges
-from partita.configurations.sparse.tree import Join, Step, steps
+from partita.configurations.sparse.tree import (
+    DEGREE,
+    FILL,
+    Join,
+    Step,
+    degeneracy,
+    eliminate,
+    steps,
+)
 from partita.core import BoolArray, FloatArray, IntArray
 
 WIDEST = 28  # bits of the largest table that is ever thought of
@@ -67,7 +74,7 @@ def plan(theta: FloatArray, memory: float = math.inf) -> EliminationPlan:
     """Return the cheapest order found, in as few blocks as keep within the memory if possible."""
     compatible = theta > -np.inf
     rows = _rows(compatible)
-    least = int(kernels.degeneracy(rows))
+    least = int(degeneracy(rows))
     cheapest = _cheapest(compatible, rows, least) if least <= WIDEST else None
     if cheapest is None:
         return EliminationPlan(np.arange(len(theta)), least, math.inf, math.inf)
@@ -102,13 +109,13 @@ def _orders(rows: np.ndarray) -> Iterator[IntArray]:
     n = len(rows)
     text = np.arange(n)
     yield text
-    yield kernels.eliminate(rows.copy(), text, kernels.DEGREE, WIDEST, PATIENCE)
-    yield kernels.eliminate(rows.copy(), text, kernels.FILL, WIDEST, PATIENCE)
+    yield eliminate(rows.copy(), text, DEGREE, WIDEST, PATIENCE)
+    yield eliminate(rows.copy(), text, FILL, WIDEST, PATIENCE)
     # other ways to break ties; a fixed seed, so that a plan depends on the graph alone
     rng = np.random.default_rng(0)
     for _ in range(TRIES if n <= 500 else 0):
         ties = rng.permutation(n)
-        yield kernels.eliminate(rows.copy(), ties, kernels.FILL, WIDEST, PATIENCE // TRIES)
+        yield eliminate(rows.copy(), ties, FILL, WIDEST, PATIENCE // TRIES)
 
 
 def counting_operations(steps: Iterable[Step], log2_count: float) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 
 from partita.compilation import kernel
 from partita.configurations.sparse.kernels import SUM
-from partita.configurations.sparse.order_kernels import bit_count
 from partita.configurations.sparse.recursion import Operand, Recursion
+from partita.configurations.sparse.tree import bit_count
 from partita.core import FloatArray, IntArray
 
 COVERED = -1  # the choice of no entry: the template was covered from below
