@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.exact.tables import PairWeights, SubsetTables
-from partita.configurations.pair_models import GreedyParameters
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.core import FloatArray
 from partita.corpora.documents import read_documents
 from partita.domains import schema_of

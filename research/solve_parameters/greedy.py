@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.pair_models import GreedyParameters, greedy_labels
 from partita.configurations.odds import checked_knowledge, log_odds
+from partita.configurations.pair_models import GreedyParameters, greedy_labels
 from partita.core import Configuration, PairProbabilities
 from partita.errors import InputError
 from partita.training.set_models import Tally
