@@ -111,3 +111,10 @@ def test_an_object_with_bytes_that_are_no_text_is_told_with_its_line() -> None:
     assert list(rows.lines) == [2, 3, 4]
     assert list(rows.problems) == [1]
     assert "UTF-8" in rows.problems[1]
+
+
+def test_the_tables_beside_claims_are_noted_too(tmp_path: Path) -> None:
+    path = tmp_path / "truth.csv"
+    path.write_bytes("object;value\ncafé;Köln\n".encode("cp1252"))
+    belief = partita.fuse([("café", "Zoë", "Köln"), ("café", "Åse", "Bonn")], truth=path)
+    assert [note for note in belief.notes if "read as Windows-1252" in note]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,7 +63,7 @@ from partita.fusion.sources import (
 from partita.fusion.warnings import belief_warnings
 from partita.linkage.record_tables import RecordTable
 from partita.options import FuseOptions
-from partita.tables import Table
+from partita.tables import Table, read_table
 from partita.templates.schema import Schema
 from partita.templates.words import symbol
 
@@ -82,6 +83,23 @@ def _named_kind(text: str) -> tuple[str, str]:
     return name, kind
 
 
+SIDE_TABLES = ("truth", "known", "reliability", "hierarchy", "objects")
+
+
+def _with_tables(options: FuseOptions | None) -> FuseOptions:
+    """Return the options with the tables of the files beside the sources, each read once."""
+    chosen = options or FuseOptions()
+    given = {name: getattr(chosen, name) for name in SIDE_TABLES}
+    files = {name: one for name, one in given.items() if isinstance(one, str | os.PathLike)}
+    tables: dict[str, Any] = {name: read_table(file) for name, file in files.items()}
+    return replace(chosen, **tables)
+
+
+def _table_notes(options: FuseOptions) -> list[str]:
+    given = (getattr(options, name) for name in SIDE_TABLES)
+    return [note for table in given if isinstance(table, Table) for note in table.notes]
+
+
 def _reliabilities(options: FuseOptions, sources: Iterable[str]) -> dict[str, float]:
     """Return the reliabilities that are set; one of an unknown source is an error."""
     found = {} if options.reliability is None else read_reliabilities(options.reliability)
@@ -95,7 +113,8 @@ def _refuse_unknown(
     """Raise an error for a reliability of an unknown source."""
     if unknown := sorted(reliabilities.keys() - set(sources)):
         problem = f"reliability of unknown source {unknown[0]}"
-        file = None if isinstance(options.reliability, Mapping) else str(options.reliability)
+        given = options.reliability
+        file = given.name if isinstance(given, Table) else None
         raise InputError(f"{problem} (expected a source of the claims)", file=file)
 
 
@@ -159,7 +178,7 @@ def read_sources(sources: Sequence[Any], options: FuseOptions | None = None) -> 
 
 def fuse_claims(sources: Sequence[Any], options: FuseOptions | None = None) -> Fusion:
     """Fuse claims about named objects; a hierarchy may be among them."""
-    chosen = options or FuseOptions()
+    chosen = _with_tables(options)
     read = read_sources(sources, chosen)
     chosen, tables = _separate_hierarchy(chosen, read)
     claims = join_claims(*(read_claims(table) for table in tables))
@@ -170,7 +189,7 @@ def fuse_claims(sources: Sequence[Any], options: FuseOptions | None = None) -> F
     fused = fuse(claims, _settings(chosen, claims))
     measured = () if chosen.truth is None else measure_slots(fused, chosen.truth)
     changes = changes_without(fused, chosen.without) if chosen.without is not None else ()
-    return Fusion(fused, measured, changes, (*claims.notes, *_notes(fused)))
+    return Fusion(fused, measured, changes, (*claims.notes, *_table_notes(chosen), *_notes(fused)))
 
 
 def _separate_hierarchy(
@@ -316,7 +335,7 @@ def _ids_agree(tables: Sequence[Mapping[str, Mapping[str, str]]]) -> bool:
 
 def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) -> EntityFusion:
     """Link the records and reports of all sources, and fuse each entity."""
-    chosen = options or FuseOptions()
+    chosen = _with_tables(options)
     read = read_sources(sources, chosen)
     _refuse_options(chosen, "is for claims; reports and records follow their domain")
     if hierarchies := [one for one in read if one.kind == HIERARCHY]:
@@ -356,7 +375,8 @@ def _entities(
 ) -> EntityFusion:
     fused = fuse_records(records, task)
     changes = () if options.without is None else entity_changes_without(fused, options.without)
-    all_notes = (*records.notes, *notes, *_record_notes(records, fused), *fused.notes)
+    tables = _table_notes(options)
+    all_notes = (*records.notes, *tables, *notes, *_record_notes(records, fused), *fused.notes)
     return EntityFusion(fused, domain, changes, all_notes)
 
 
@@ -486,7 +506,7 @@ def fuse_masses(sources: Sequence[Any], options: FuseOptions | None = None) -> M
 
     Reliabilities are not learned. They are those of `reliability` and of the sources, else 1.
     """
-    chosen = options or FuseOptions()
+    chosen = _with_tables(options)
     names = ("columns", "tolerance", "domain", "parameters", "latest")
     others = {name: getattr(chosen, name) for name in names}
     _refuse_options(chosen, "does not apply to beliefs", **others)
@@ -496,7 +516,7 @@ def fuse_masses(sources: Sequence[Any], options: FuseOptions | None = None) -> M
     _refuse_unknown(fixed, (function.source for function in masses), chosen)
     reliabilities = _joined_reliabilities(mass_files) | fixed
     ignored = sorted(name for name, r in reliabilities.items() if r == 0.0)
-    notes = [note for file in mass_files for note in file.notes]
+    notes = [*_table_notes(chosen), *(note for file in mass_files for note in file.notes)]
     notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
     combined = combine_masses(masses, reliabilities)
     changes: tuple[Change, ...] = ()
