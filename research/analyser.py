@@ -19,16 +19,10 @@ from partita.text.conllu import PlacedDocument
 from partita.text.expressions import Mention, PlacedSentence, head_of
 from partita.text.mentions import FEATURES, MentionModel, mention_places, roles_of
 from partita.text.messages import parse_message
-from partita.text.parser import (
-    USED,
-    HashedModel,
-    Parser,
-    coarse_tags,
-    label_places,
-    move_places,
-)
+from partita.text.parser import USED, Parser, coarse_tags, label_places, move_places
+from partita.text.parser_kernels import HashedModel
 from partita.text.raw_messages import RawMessage
-from partita.text.tagger import PADDING, TAGS, Forms, Tagger
+from partita.text.tagger import PADDING, TAGS, Tagger, WordRows
 from partita.text.tokens import Tokens, tokenize
 from partita.text.trees import Word
 from partita.text.words import CLASSES, shipped_words
@@ -113,7 +107,7 @@ def parser_data(
     sentences: Sequence[TreeSentence],
     tags: NDArray[np.uint8],
     labels: Sequence[str],
-    forms: Forms,
+    forms: WordRows,
 ) -> ParserData:
     """Return sentences with predicted tags as arrays."""
     number = {label: n for n, label in enumerate(labels)}

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.core import IntArray
-from partita.text.parser import HashedModel
 from partita.text.parser_kernels import (
     LEFT,
     MORE,
@@ -18,6 +17,7 @@ from partita.text.parser_kernels import (
     RIGHTS,
     SHIFT,
     Codes,
+    HashedModel,
     Seen,
     add_scores,
     allowed,

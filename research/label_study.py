@@ -22,7 +22,7 @@ from partita.errors import InputError
 from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, cut
-from partita.pairs.characteristics import characters, offsets, pairs_of, quintiles
+from partita.pairs.characteristics import characters, feature_offsets, pairs_of, quintiles
 from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
@@ -65,7 +65,7 @@ def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
 def untrained_parameters(sets: Sequence[Cut]) -> PairParameters:
     """Return parameters with weights of 0, and classes of distance, which need no keys."""
     cutoffs = quintiles(map(_distances, sets))
-    even = MaximumEntropy(EXTENDED, np.zeros(int(offsets(EXTENDED)[-1])), cutoffs)
+    even = MaximumEntropy(EXTENDED, np.zeros(int(feature_offsets(EXTENDED)[-1])), cutoffs)
     greedy = GreedyParameters(0.5, 0.5, 0.5)
     return PairParameters(even, even, greedy, ScaledParameters(1.0, 0.0), 0.05, 0.05)
 

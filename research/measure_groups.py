@@ -18,7 +18,7 @@ from partita.core import Region
 from partita.errors import InputError
 from partita.evaluation.scores import Tally
 from partita.rules.cascade import Cascade
-from partita.rules.domain import Domain
+from partita.rules.domain import RuleSet
 from partita.rules.domain_files import read_domain
 from partita.rules.phrases import Phrase
 from partita.text.conllu import sentences
@@ -63,7 +63,7 @@ class Given:
         return cls(texts, starts, [end - 1 for end in after], [0] * len(texts), bounds)
 
 
-def grouping(domain: Domain) -> Cascade:
+def grouping(domain: RuleSet) -> Cascade:
     """The phases of a domain up to the one that makes groups."""
     names = [phase.name for phase in domain.phases]
     if PHASE not in names:
@@ -132,7 +132,7 @@ def trees(path: Path) -> list[list[Word]]:
     return [_tree(sentence.words) for sentence in sentences(path)]
 
 
-def measure_groups(domain: Domain, paths: Iterable[str | Path], tags: Tags) -> GroupScores:
+def measure_groups(domain: RuleSet, paths: Iterable[str | Path], tags: Tags) -> GroupScores:
     """The scores of the groups that the domain's rules find, on the files' own words.
 
     `tags` gives the tags of words: the method `names` of a tagger.

@@ -14,8 +14,7 @@ from pathlib import Path
 from partita.corpora.corefud import read_placed
 from partita.errors import InputError
 from partita.files.writing import write_atomically
-from partita.text.analysis import Analyser, shipped_analyser
-from partita.text.analysis_models import analyser_bytes, read_analyser
+from partita.text.analysis import Analyser, analyser_bytes, read_analyser, shipped_analyser
 from partita.text.conllu import PlacedDocument
 from partita.text.tagger import Tagger, normalise_word
 from partita.text.tagger_models import read_tagger, shipped_tagger, write_tagger

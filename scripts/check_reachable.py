@@ -47,6 +47,8 @@ ALLOWED = {
         )
     },
     "partita.web.worker": "started as a process of its own",
+    "partita.views.notebook.table_html": "named in core.tabular.RENDERERS",
+    "partita.views.notebook.distribution_html": "named in core.tabular.RENDERERS",
     "partita._HOMES": "read by the module's __getattr__",
     "partita.core.tabular.Tabular.to_pandas": "for users of the Python API",
     "partita.core.tabular.Tabular.to_arrow": "for users of the Python API",
@@ -56,8 +58,8 @@ ALLOWED = {
     **{
         f"partita.text.{name}": "the format beside its reader, for research/"
         for name in (
-            "analysis_models.analyser_bytes",
-            "analysis_models.read_analyser",
+            "analysis.analyser_bytes",
+            "analysis.read_analyser",
             "tagger_models.read_tagger",
             "tagger_models.tagger_bytes",
             "tagger_models.write_tagger",
@@ -76,7 +78,7 @@ ALLOWED = {
 }
 IMPORT_NAMES = {"pyyaml": "yaml", "typing-extensions": "typing_extensions"}
 INDIRECT = {
-    "pandas": "imported by name in records.tables",
+    "pandas": "imported by name in core.tabular",
     "psycopg": "loaded by SQLAlchemy for URLs of PostgreSQL",
     "vl-convert-python": "used by Altair to write SVG and PNG",
     "httptools": "used by uvicorn",
@@ -447,6 +449,7 @@ def check(root: Path = ROOT) -> list[str]:
         sources.reach_example(page.read_text(encoding="utf-8"))
     for allowed in ALLOWED:
         sources.reach_module(allowed)
+        sources.reach(*allowed.rpartition(".")[::2])
     unreached = [line for line in sources.unreached() if line.partition(":")[0] not in ALLOWED]
     return [*unreached, *unused_dependencies(project, sources.trees.values())]
 

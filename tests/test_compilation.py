@@ -15,7 +15,7 @@ import pytest
 
 import partita
 from partita import compilation
-from partita.compilation import dispatchers
+from partita.compilation import cached_code, dispatchers
 from partita.configurations.joint import codes as joint_columns
 from partita.configurations.joint import features_kernels as joint_features_kernels
 from partita.configurations.sparse import tree
@@ -78,7 +78,7 @@ def digest(tmp_path, monkeypatch):
             module = importlib.util.module_from_spec(spec)
             monkeypatch.setitem(sys.modules, name, module)
             spec.loader.exec_module(module)
-        return compilation.digest(module.result.py_func)
+        return cached_code.digest(module.result.py_func)
 
     return of
 
@@ -188,19 +188,19 @@ def test_without_a_writable_package_the_users_cache_is_used(package, tmp_path):
 
 @pytest.fixture
 def _fresh():
-    compilation.folder.cache_clear()
+    cached_code.folder.cache_clear()
     yield
-    compilation.folder.cache_clear()
+    cached_code.folder.cache_clear()
 
 
 @pytest.mark.usefixtures("_fresh")
 def test_the_folder_can_be_chosen(tmp_path, monkeypatch):
     monkeypatch.delenv("PARTITA_CACHE", raising=False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
-    assert compilation.folder() == tmp_path / "numba" / "kernels"
-    compilation.folder.cache_clear()
+    assert cached_code.folder() == tmp_path / "numba" / "kernels"
+    cached_code.folder.cache_clear()
     monkeypatch.setenv("PARTITA_CACHE", str(tmp_path / "own"))
-    assert compilation.folder() == tmp_path / "own" / "kernels"
+    assert cached_code.folder() == tmp_path / "own" / "kernels"
 
 
 @pytest.mark.usefixtures("_fresh")
@@ -213,7 +213,7 @@ def test_kernels_work_without_any_folder(tmp_path, monkeypatch):
         return 1
 
     assert one() == 1
-    assert compilation.folder() is None
+    assert cached_code.folder() is None
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_the_users_cache_follows_the_platform(platform, folder, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "xdg")
     monkeypatch.setenv("LOCALAPPDATA", "app")
     monkeypatch.setenv("HOME", "home")
-    assert compilation.user_cache() == Path(folder)
+    assert cached_code.user_cache() == Path(folder)
 
 
 def test_the_kernels_used_last_are_kept(tmp_path, monkeypatch):
@@ -338,3 +338,29 @@ native.RUNTIME = (((), "_absent", "NRT_"),)
         for code in ("", missing)
     ]
     assert lines == ["False True 0 0 1 2 0 1 1 0 1.0 9.0\n"] * 2
+
+
+PAIRED = """
+from typing import NamedTuple
+from partita.compilation import kernel
+
+class {name}(NamedTuple):
+    left: int
+    right: int
+
+@kernel()
+def total(pair):
+    return pair.left + pair.right
+"""
+
+
+def test_a_class_of_arguments_that_is_renamed_is_compiled_anew(tmp_path):
+    """The code of the kernel is the same, and its index in the cache names the former class."""
+    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path), "PYTHONPATH": str(tmp_path)}
+    for name in ("Former", "Present"):
+        (tmp_path / "paired.py").write_text(PAIRED.format(name=name))
+        code = f"import paired; print(paired.total(paired.{name}(2, 3)))"
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code], env=environment, capture_output=True, text=True
+        )
+        assert done.stdout == "5\n", done.stderr

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.text.analysis_models import analyser_bytes
+from partita.text.analysis import analyser_bytes
 from partita.text.conllu import PlacedDocument, placed_documents
 from research.analyser import (
     AnalyserSettings,

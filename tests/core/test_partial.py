@@ -21,7 +21,7 @@ from partita.core.templates import CoreferenceSet, Template
 from partita.files.strict import Place
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Result, result_of
-from partita.views.distribution import partial_rows, text
+from partita.views.distribution import distribution_text, partial_rows
 
 
 def solved(p: np.ndarray, model: str = "evidential", **options) -> Distribution:
@@ -135,7 +135,7 @@ def test_large_or_improbable_sets_report_a_partial_configuration():
 
 def test_the_text_fits_eighty_columns():
     found = solved(planted_pairs(30, np.random.default_rng(2), size=6))
-    rows = text(found).splitlines()
+    rows = distribution_text(found).splitlines()
     assert max(map(len, rows)) <= 80
     assert any("templates are in cells with a probability of at least 0.5" in row for row in rows)
     assert set(partial_rows(found, 80)) <= set(rows)

@@ -15,7 +15,7 @@ from partita.configurations.count import count
 from partita.configurations.solve_batch import solve_many
 from partita.core import CoreferenceSet, Template, pair
 from partita.pipeline import Stages, resolve
-from partita.rules.domain_files import load_domain, read_domain
+from partita.rules.domain_files import load_rule_set, read_domain
 from partita.rules.extractor import Extractor
 from partita.rules.lint import lint
 from partita.text.layout import parse_layout
@@ -44,7 +44,7 @@ def slots(text: str) -> dict[str, dict[str, Any]]:
 
 
 def test_the_domain_has_no_problem() -> None:
-    assert not load_domain("depots").problems
+    assert not load_rule_set("depots").problems
     found = [p for p in lint(read_domain("depots")) if "/depots/" in str(p.at) and p.error]
     assert not found
 

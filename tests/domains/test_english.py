@@ -13,7 +13,7 @@ import pytest
 
 from partita.core import Message, Region
 from partita.rules.cascade import Cascade
-from partita.rules.domain_files import load_domain, read_domain
+from partita.rules.domain_files import load_rule_set, read_domain
 from partita.rules.lint import failing_examples, lint
 from partita.rules.phrases import Phrase
 from partita.text.tagger_models import shipped_tagger
@@ -354,7 +354,7 @@ def tagged(text: str) -> tuple[Tokens, list[str], tuple[Region, ...]]:
 
 
 def test_nothing_is_wrong_with_the_domain_and_every_example_matches() -> None:
-    loaded = load_domain("english")
+    loaded = load_rule_set("english")
     assert loaded.domain is not None
     assert loaded.problems == []
     assert lint(loaded.domain) == []

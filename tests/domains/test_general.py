@@ -20,9 +20,9 @@ from partita.domains import find_domain
 from partita.domains.general.details import split_title, word_lists
 from partita.errors import InputError
 from partita.text.analysis import shipped_analyser
-from partita.text.language import is_html, other_language, plain_text, text_notes
+from partita.text.language import blank_markup, is_html, other_language, text_notes
 from partita.text.layout import parse_layout
-from partita.views.message import line, report
+from partita.views.message import message_line, message_report
 
 TEXT = (
     "Jane Doe, the chief executive of Acme Corp., said on Monday that she would buy Borealis for "
@@ -58,10 +58,10 @@ def test_one_message_is_one_set_without_incompatible_pairs(document):
 
 
 def test_entities_come_first_in_the_report(document):
-    text = report(document.resolved)
+    text = message_report(document.resolved)
     assert text.index("Entities") < text.index("Mentioned once")
     assert all(len(row) <= 80 for row in text.splitlines())
-    assert len(line(document.resolved)) <= 80
+    assert len(message_line(document.resolved)) <= 80
 
 
 def test_only_the_joint_model_is_supported():
@@ -107,7 +107,7 @@ def test_ordinary_texts_have_no_notes(path):
 
 def test_html_keeps_every_offset():
     text = "<html><body><p>Tom &amp; Ann</p><script>if (a<b) x()</script></body></html>"
-    message = plain_text(parse_layout("m", text))
+    message = blank_markup(parse_layout("m", text))
     assert is_html(text)
     assert not is_html("a < b and c > d")
     assert len(message.text) == len(text)
@@ -213,7 +213,7 @@ def test_windows_of_a_long_text_are_said_and_joined(monkeypatch):
     assert members == sorted(template.id for template in resolved.templates)
     named = [entity for entity in resolved.entities if "Whitcombe" in entity.name]
     assert max(len(entity.templates) for entity in named) > 2
-    assert "Entities" in report(resolved)
+    assert "Entities" in message_report(resolved)
 
 
 def test_the_set_of_a_text_lists_likely_pairs_only(document):

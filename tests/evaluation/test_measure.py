@@ -30,7 +30,7 @@ from partita.evaluation.models import (
     part,
 )
 from partita.evaluation.splits import Cut, coverage, cut, learn_excluded
-from partita.pairs.columns import Columns
+from partita.pairs.columns import TemplateColumns
 
 BUDGET = Budget(seconds=math.inf)
 EXCLUDED = Excluded(0.1, 0.05)
@@ -52,7 +52,9 @@ def document(labels: tuple[int, ...], templates: tuple[Template, ...] = TEMPLATE
 class Guess:
     """A pair model that says something different of every pair."""
 
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+    def pair_probabilities(
+        self, columns: TemplateColumns, left: IntArray, right: IntArray
+    ) -> FloatArray:
         return 0.1 + 0.8 * ((3 * left + 5 * right) % 7) / 7
 
 

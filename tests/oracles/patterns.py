@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from partita.rules.patterns import Macro, Words, parse_macro
-from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test
+from partita.rules.syntax import (
+    Atom,
+    LabelledPattern,
+    Node,
+    PatternChoice,
+    PatternRow,
+    Repeat,
+    Test,
+)
 from partita.text.tokens import lower_words
 
 Spans = tuple[tuple[str, int, int], ...]  # label, start, end, in the order in which they close
@@ -50,12 +58,12 @@ def parses(
         phrase = phrases[at] if at < len(phrases) else None
         if phrase is not None and all(holds(test, phrase, below) for test in node.tests):
             yield at + 1, ()
-    elif isinstance(node, Row):
+    elif isinstance(node, PatternRow):
         yield from _row(node.parts, phrases, at, below)
-    elif isinstance(node, Choice):
+    elif isinstance(node, PatternChoice):
         for branch in node.branches:
             yield from parses(branch, phrases, at, below)
-    elif isinstance(node, Label):
+    elif isinstance(node, LabelledPattern):
         for end, spans in parses(node.body, phrases, at, below):
             yield end, (*spans, (node.name, at, end))
     else:

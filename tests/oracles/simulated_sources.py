@@ -20,7 +20,7 @@ from partita.fusion.entities import FusedEntity, FusedRecords
 from partita.fusion.source_records import Origin, SourceRecord
 from partita.templates.algebra import merge
 from partita.templates.name import Name
-from partita.templates.place import Place
+from partita.templates.place import NamedPlace
 from partita.templates.schema import OWN_TYPE, Schema, Values, plain_slots
 from partita.templates.slots import Value
 from partita.templates.strings import StringsType
@@ -59,7 +59,7 @@ def facts_of(documents: Iterable[Document], schema: Schema) -> list[Fact]:
         by_id = {template.id: template for template in document.templates}
         for n, cell in enumerate(document.key):
             merged = _merged([by_id[name] for name in cell], schema)
-            if merged and any(isinstance(v, Name | Place) for v in merged.values()):
+            if merged and any(isinstance(v, Name | NamedPlace) for v in merged.values()):
                 entity_type = str(merged.get(OWN_TYPE, ""))
                 found.append(Fact(f"{document.name}.{n}", entity_type, merged))
     return found

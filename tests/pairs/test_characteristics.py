@@ -18,19 +18,19 @@ from partita.pairs.characteristics import (
     characteristics_of,
     characters,
     feature_names,
-    log_odds,
-    offsets,
+    feature_offsets,
+    pair_log_odds,
     pairs_of,
     quintiles,
 )
-from partita.pairs.columns import Columns, template_columns
+from partita.pairs.columns import TemplateColumns, template_columns
 from partita.pairs.extended import EXTENDED
 from partita.templates.algebra import relation
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)
 
 
-def _every(known: Columns) -> tuple[np.ndarray, np.ndarray]:
+def _every(known: TemplateColumns) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(len(known), 1)
 
 
@@ -102,7 +102,7 @@ def test_every_characteristic_is_named_once_and_documented() -> None:
     assert EXTENDED[: len(PAPER)] == PAPER
     assert all(len(one.documentation) > 20 for one in EXTENDED)
     features = feature_names(EXTENDED)
-    assert len(set(features)) == len(features) == offsets(EXTENDED)[-1]
+    assert len(set(features)) == len(features) == feature_offsets(EXTENDED)[-1]
 
 
 @settings(max_examples=100, deadline=None)
@@ -133,6 +133,6 @@ def test_log_odds_sum_the_weights_of_the_features() -> None:
     known = template_columns(documents(rng, 9))
     codes = characteristics_of(known, *_every(known), EXTENDED, cutoffs=CUTOFFS)
     weights = rng.normal(size=len(feature_names(EXTENDED)))
-    starts = offsets(EXTENDED)[:-1]
+    starts = feature_offsets(EXTENDED)[:-1]
     expected = [sum(weights[starts + row]) for row in codes.astype(int)]
-    assert log_odds(codes, EXTENDED, weights) == pytest.approx(expected)
+    assert pair_log_odds(codes, EXTENDED, weights) == pytest.approx(expected)

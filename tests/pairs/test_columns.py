@@ -10,7 +10,7 @@ from oracles.described import documents, drawn
 from partita.core import Template
 from partita.errors import InputError
 from partita.pairs.columns import template_columns
-from partita.pairs.readings import NIL, number
+from partita.pairs.readings import NIL, template_number
 
 
 def test_no_templates() -> None:
@@ -26,7 +26,7 @@ def test_two_templates_of_one_name() -> None:
 @given(drawn())
 def test_rivals_and_the_nearest_one_by_hand(templates: list[Template]) -> None:
     found = template_columns(templates)
-    kinds = [(t.type, number(t)) for t in templates]
+    kinds = [(t.type, template_number(t)) for t in templates]
     for t in range(len(templates)):
         before = [s for s in range(t) if kinds[s] == kinds[t]]
         assert found.previous[t] == max(before, default=NIL)

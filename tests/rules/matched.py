@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oracles.patterns import parse
-from partita.rules.ambiguity import ways
+from partita.rules.ambiguity import count_ways
 from partita.rules.compile import Matcher
-from partita.rules.phases import Candidate, Matching
+from partita.rules.phases import Candidate, PhaseMatching
 from partita.rules.predicates import SEPARATOR, Alphabet, Tests
 from partita.rules.syntax import Node, reverse
 
@@ -37,13 +37,15 @@ def longest(made: Matcher, phrases: Phrases, start: int) -> Any:
     return made.at(text, start, text[::-1]), text
 
 
-def matching(*rules: tuple[str, int]) -> Matching:
+def matching(*rules: tuple[str, int]) -> PhaseMatching:
     """Rules given as pattern and priority."""
     alphabet = Alphabet(Tests({}))
-    return Matching(
+    return PhaseMatching(
         alphabet,
         [
-            Candidate(n, Matcher.of(alphabet, parse(text), None, None), priority, ways(parse(text)))
+            Candidate(
+                n, Matcher.of(alphabet, parse(text), None, None), priority, count_ways(parse(text))
+            )
             for n, (text, priority) in enumerate(rules)
         ],
     )

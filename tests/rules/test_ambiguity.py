@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracles.patterns import parse
-from partita.rules.ambiguity import MOST_WAYS, deterministic, repeats_empty, ways
+from partita.rules.ambiguity import MOST_WAYS, count_ways, deterministic, repeats_empty
 from partita.rules.syntax import longest, nullable
 
 
@@ -25,7 +25,7 @@ from partita.rules.syntax import longest, nullable
     ],
 )
 def test_ways(text: str, many: int) -> None:
-    assert ways(parse(text)) == many
+    assert count_ways(parse(text)) == many
     assert deterministic(parse(text)) == (many == 1)
 
 
@@ -41,7 +41,7 @@ def test_ways(text: str, many: int) -> None:
     ],
 )
 def test_what_explodes_is_too_many(text: str) -> None:
-    assert ways(parse(text)) > MOST_WAYS
+    assert count_ways(parse(text)) > MOST_WAYS
 
 
 def test_shapes() -> None:

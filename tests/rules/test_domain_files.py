@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from partita.errors import InputError
 from partita.rules.domain import At, Call, Constant, Reference
-from partita.rules.domain_files import installed_domains, load_domain, read_domain
+from partita.rules.domain_files import installed_domains, load_rule_set, read_domain
 from partita.rules.yaml import DEEPEST, LARGEST, Map, RuleError, Text, tree_of
 from rules.toy import DOMAIN, GROUPS, LEXICON, RULES, written
 
@@ -175,7 +175,7 @@ def test_errors_name_file_line_and_column(
 
 def test_all_problems_are_found_at_once(tmp_path: Path) -> None:
     groups = GROUPS.replace("[tag=VBN]", "[tag=]", 1).replace('"to"', '"to')
-    loaded = load_domain(written(tmp_path, groups=groups))
+    loaded = load_rule_set(written(tmp_path, groups=groups))
     assert len(loaded.errors) == 2
     assert loaded.domain is not None
     assert len(loaded.domain.phases[0].rules) == 2
@@ -193,7 +193,7 @@ def test_unused_macros_are_warned_about(tmp_path: Path) -> None:
     groups = GROUPS.replace("macros:\n", 'macros:\n  LOST: "[tag=NN]"\n')
     folder = written(tmp_path, groups=groups)
     read_domain(folder)
-    (problem,) = load_domain(folder).problems
+    (problem,) = load_rule_set(folder).problems
     assert (problem.said, problem.error) == ("macro LOST is not used", False)
 
 
@@ -270,4 +270,4 @@ def test_the_place_of_a_character() -> None:
 def test_the_shipped_domains_are_read(name: str) -> None:
     assert name in installed_domains()
     assert read_domain(name) is read_domain(name)
-    assert not load_domain(name).errors
+    assert not load_rule_set(name).errors

@@ -9,7 +9,7 @@ from partita.errors import InputError
 from partita.rules import extractor as room
 from partita.rules.domain_files import read_domain
 from partita.rules.extractor import Extractor
-from partita.rules.templates import Extraction
+from partita.rules.templates import ExtractedTemplates
 from partita.text.tagger_models import shipped_tagger
 
 MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
@@ -18,7 +18,7 @@ MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
 def test_a_phase_that_gives_up_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Extractor(read_domain("depots"), shipped_tagger())
     assert [template.text for template in made.templates(MESSAGE)] == ["A depot"]
-    monkeypatch.setattr(room, "extract", lambda *_: Extraction((), (), ("groups",)))
+    monkeypatch.setattr(room, "extract", lambda *_: ExtractedTemplates((), (), ("groups",)))
     with pytest.raises(InputError, match="message m: phase groups exceeds the work limit"):
         made.templates(MESSAGE)
     with pytest.raises(InputError, match="phase groups"):

@@ -8,7 +8,7 @@ import pytest
 
 from oracles.patterns import parse
 from partita.errors import InputError
-from partita.rules.ambiguity import MOST_WAYS, ways
+from partita.rules.ambiguity import MOST_WAYS, count_ways
 from partita.rules.compile import Matcher
 from partita.rules.domain_files import read_domain
 from rules.matched import matching, written
@@ -50,7 +50,7 @@ def test_patterns_that_explode_are_refused(tmp_path: Path, pattern: str) -> None
 )
 @pytest.mark.parametrize("way", ["cursor", "everywhere"])
 def test_what_is_just_allowed_comes_to_an_end(pattern: str, way: str) -> None:
-    assert ways(parse(pattern)) <= MOST_WAYS
+    assert count_ways(parse(pattern)) <= MOST_WAYS
     made = matching((pattern, 0))
     found = getattr(made, way)(written(made.alphabet, [A] * 400))
     assert found.matches == []

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from partita.rules.domain import Entry
-from partita.rules.lexicon import Forms, Lexicon, combine_meanings
+from partita.rules.domain import LexiconEntry
+from partita.rules.lexicon import RuleLexicon, WordForms, combine_meanings
 from partita.text.tokens import lower_words
 
 
 @pytest.fixture(scope="module")
-def forms() -> Forms:
-    return Forms()
+def forms() -> WordForms:
+    return WordForms()
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def forms() -> Forms:
         ("bunker complex", "bunker complexes"),
     ],
 )
-def test_plurals(forms: Forms, noun: str, plural: str) -> None:
+def test_plurals(forms: WordForms, noun: str, plural: str) -> None:
     assert forms.plural(noun) == plural
     assert forms.lemma(plural.split()[-1], "NNS") == noun.split()[-1]
 
@@ -45,7 +45,7 @@ def test_plurals(forms: Forms, noun: str, plural: str) -> None:
         ("set up", ["sets up", "setting up", "set up"]),
     ],
 )
-def test_forms_of_verbs(forms: Forms, verb: str, made: list[str]) -> None:
+def test_forms_of_verbs(forms: WordForms, verb: str, made: list[str]) -> None:
     assert {form for form, _ in forms.conjugated(verb)} == {verb, *made}
 
 
@@ -65,26 +65,26 @@ def test_forms_of_verbs(forms: Forms, verb: str, made: list[str]) -> None:
         ("built", "NN", "built"),
     ],
 )
-def test_lemmas(forms: Forms, word: str, tag: str, lemma: str) -> None:
+def test_lemmas(forms: WordForms, word: str, tag: str, lemma: str) -> None:
     assert forms.lemma(word, tag) == lemma
 
 
 def test_verbs_that_are_known_are_found_back() -> None:
-    forms = Forms()
+    forms = WordForms()
     assert forms.lemma("zorred", "VBD") != "zorr"
     forms.know(["zorr"])
     assert forms.lemma("zorred", "VBD") == "zorr"
 
 
-def lexicon(*entries: Entry) -> Lexicon:
-    return Lexicon.of(entries, (), lower_words)
+def lexicon(*entries: LexiconEntry) -> RuleLexicon:
+    return RuleLexicon.of(entries, (), lower_words)
 
 
 def test_tags_decide_what_a_word_means() -> None:
     made = lexicon(
-        Entry({"guard": ""}, ("NN",), ("UNIT",)),
-        Entry({"guard": ""}, ("VB",), ("ACT",)),
-        Entry({"guard": ""}, (), ("ANY",)),
+        LexiconEntry({"guard": ""}, ("NN",), ("UNIT",)),
+        LexiconEntry({"guard": ""}, ("VB",), ("ACT",)),
+        LexiconEntry({"guard": ""}, (), ("ANY",)),
     )
     assert combine_meanings(made.meanings("guards", "NNPS"))[0] == ("UNIT",)
     assert combine_meanings(made.meanings("guard", "NN"))[0] == ("UNIT", "ANY")
@@ -93,15 +93,17 @@ def test_tags_decide_what_a_word_means() -> None:
 
 
 def test_what_a_word_stands_for() -> None:
-    made = lexicon(Entry({"rail": "", "railway": "rail"}, ("NN",), (), {"TYPE": "$word", "N": 1}))
+    made = lexicon(
+        LexiconEntry({"rail": "", "railway": "rail"}, ("NN",), (), {"TYPE": "$word", "N": 1})
+    )
     assert combine_meanings(made.meanings("railway", "NN"))[1] == {"TYPE": "RAIL", "N": 1}
     assert combine_meanings(made.meanings("rails", "NNS"))[1] == {"TYPE": "RAIL", "N": 1}
 
 
 def test_of_several_meanings_the_first_fills_a_slot() -> None:
     made = lexicon(
-        Entry({"tank": ""}, ("NN",), ("A",), {"TYPE": "ARMOR"}),
-        Entry({"tank": ""}, ("NN",), ("B",), {"TYPE": "FUEL", "USE": "STORAGE"}),
+        LexiconEntry({"tank": ""}, ("NN",), ("A",), {"TYPE": "ARMOR"}),
+        LexiconEntry({"tank": ""}, ("NN",), ("B",), {"TYPE": "FUEL", "USE": "STORAGE"}),
     )
     assert combine_meanings(made.meanings("tank", "NN")) == (
         ("A", "B"),
@@ -110,18 +112,20 @@ def test_of_several_meanings_the_first_fills_a_slot() -> None:
 
 
 def test_multiwords_are_cut_as_messages_are() -> None:
-    made = lexicon(Entry({"surface-to-air missile": ""}, ("NN",)), Entry({"t-72": ""}, ("NN",)))
+    made = lexicon(
+        LexiconEntry({"surface-to-air missile": ""}, ("NN",)), LexiconEntry({"t-72": ""}, ("NN",))
+    )
     rests = {longer.rest for longer in made.longer["surface"]["-"]}
     assert rests == {("-", "to", "-", "air", noun) for noun in ("missile", "missiles")}
     assert "t-72" in made.words
 
 
 def test_forms_that_are_listed_take_the_place_of_those_that_are_made() -> None:
-    made = lexicon(Entry({"corps": "", "man": ""}, ("NN",), (), {}, {"corps": ("corps",)}))
+    made = lexicon(LexiconEntry({"corps": "", "man": ""}, ("NN",), (), {}, {"corps": ("corps",)}))
     assert "corpses" not in made.words
     assert {"corps", "man", "men"} <= made.words.keys()
 
 
 @pytest.mark.parametrize("verbs", [("gun", "gunned"), ("gunned", "gun")])
 def test_of_two_verbs_with_one_form_the_longer_is_meant(verbs: tuple[str, ...]) -> None:
-    assert Lexicon.of((), verbs, lower_words).forms.lemma("gunned", "VBN") == "gunned"
+    assert RuleLexicon.of((), verbs, lower_words).forms.lemma("gunned", "VBN") == "gunned"

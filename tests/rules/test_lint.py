@@ -11,7 +11,7 @@ from partita.domains import RuleDomain
 from partita.errors import InputError
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
-from partita.rules.lint import covers, failing_examples, lint
+from partita.rules.lint import failing_examples, lint, pattern_covers
 from rules.toy import DOMAIN, GROUPS, LEXICON, RULES, TEXT, tagged, written
 
 
@@ -114,8 +114,8 @@ def test_priority_and_context_decide_too(tmp_path: Path) -> None:
 
 
 def test_covering_is_not_claimed_of_other_shapes() -> None:
-    assert not covers(parse("[tag=A]{1,2}"), parse("[tag=A] [tag=A]"), {})
-    assert not covers(parse("[tag=A] [tag=B]"), parse("[tag=A]"), {})
+    assert not pattern_covers(parse("[tag=A]{1,2}"), parse("[tag=A] [tag=A]"), {})
+    assert not pattern_covers(parse("[tag=A] [tag=B]"), parse("[tag=A]"), {})
 
 
 def test_texts_of_a_slot_that_differ_only_in_case(tmp_path: Path) -> None:

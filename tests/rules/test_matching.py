@@ -9,22 +9,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles.patterns import longest_parses, parse
-from partita.rules.ambiguity import MOST_WAYS, deterministic, repeats_empty, ways
+from partita.rules.ambiguity import MOST_WAYS, count_ways, deterministic, repeats_empty
 from partita.rules.compile import Matcher
-from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE, Candidate, Matching
+from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE, Candidate, PhaseMatching
 from partita.rules.predicates import Alphabet, Tests
 from partita.rules.syntax import (
     Atom,
-    Choice,
-    Label,
+    LabelledPattern,
     Node,
+    PatternChoice,
+    PatternRow,
     Repeat,
-    Row,
     Test,
     labels,
     nullable,
     single_phrase,
-    walk,
+    walk_pattern,
 )
 from rules.matched import longest, matcher, matching, words, written
 
@@ -46,10 +46,10 @@ ATOMS = st.builds(Atom, st.lists(TESTS, max_size=2).map(tuple))
 NODES: st.SearchStrategy[Node] = st.recursive(
     ATOMS,
     lambda inner: st.one_of(
-        st.builds(Row, st.lists(inner, min_size=2, max_size=3).map(tuple)),
-        st.builds(Choice, st.lists(inner, min_size=2, max_size=3).map(tuple)),
+        st.builds(PatternRow, st.lists(inner, min_size=2, max_size=3).map(tuple)),
+        st.builds(PatternChoice, st.lists(inner, min_size=2, max_size=3).map(tuple)),
         st.builds(Repeat, inner, st.integers(0, 1), st.integers(1, 3)),
-        st.builds(Label, st.sampled_from(["p", "q"]), inner),
+        st.builds(LabelledPattern, st.sampled_from(["p", "q"]), inner),
     ),
     max_leaves=5,
 )
@@ -70,7 +70,7 @@ PHRASES = st.lists(
 
 
 def usable(node: Node) -> bool:
-    return not nullable(node) and not repeats_empty(node) and ways(node) <= MOST_WAYS
+    return not nullable(node) and not repeats_empty(node) and count_ways(node) <= MOST_WAYS
 
 
 @settings(deadline=None, max_examples=150)
@@ -103,14 +103,18 @@ def test_labels_cover_what_the_oracle_says_where_it_is_sure(node: Node, phrases:
 
 def nested(node: Node, label: str, inside: bool = False) -> bool:
     """A label that stands inside itself covers phrases twice."""
-    if isinstance(node, Label):
+    if isinstance(node, LabelledPattern):
         if inside and node.name == label:
             return True
         return nested(node.body, label, inside or node.name == label)
     if isinstance(node, Repeat):
         return nested(node.body, label, inside)
     parts = (
-        node.parts if isinstance(node, Row) else node.branches if isinstance(node, Choice) else ()
+        node.parts
+        if isinstance(node, PatternRow)
+        else node.branches
+        if isinstance(node, PatternChoice)
+        else ()
     )
     return any(nested(part, label, inside) for part in parts)
 
@@ -136,7 +140,7 @@ def test_everywhere_finds_all_matches_of_the_oracle(
 ) -> None:
     assume(all(usable(node) for rule in rules for node in rule if node))
     alphabet = Alphabet(Tests(BELOW))
-    made = Matching(
+    made = PhaseMatching(
         alphabet,
         [Candidate(n, Matcher.of(alphabet, *rule, None)) for n, rule in enumerate(rules)],
     )
@@ -154,10 +158,12 @@ def test_everywhere_finds_all_matches_of_the_oracle(
 @given(NODES, PHRASES)
 def test_ways_are_an_upper_bound(node: Node, phrases: list[Any]) -> None:
     assume(usable(node))
-    assume(not any(isinstance(one, Choice) and single_phrase(one) for one in walk(node)))
+    assume(
+        not any(isinstance(one, PatternChoice) and single_phrase(one) for one in walk_pattern(node))
+    )
     for start in range(len(phrases)):
         found = longest_parses(node, phrases, start, below=BELOW)
-        assert len(found) <= ways(node)
+        assert len(found) <= count_ways(node)
 
 
 def test_the_first_branch_does_not_win_over_a_longer_one() -> None:
@@ -233,7 +239,7 @@ def test_phrases_that_turn_up_later_are_matched_too() -> None:
 
 def test_work_comes_to_an_end() -> None:
     costly = "[tag=A]{0,50} [tag=A]{0,20} [tag=A]{0,20} [tag=A|B]"
-    price = ways(parse(costly))
+    price = count_ways(parse(costly))
     assert price > WORK_PER_PHRASE
     made = matching((costly, 0))
     many = 4 * WORK_AT_LEAST // (price - WORK_PER_PHRASE)

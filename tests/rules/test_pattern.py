@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from oracles.patterns import parse
 from partita.rules.patterns import LARGEST, Macro, PatternError, macro_names
-from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms
+from partita.rules.syntax import (
+    Atom,
+    LabelledPattern,
+    Node,
+    PatternChoice,
+    PatternRow,
+    Repeat,
+    Test,
+    atoms,
+)
 
 
 def kind(name: str) -> Atom:
@@ -25,18 +34,21 @@ def word(text: str) -> Atom:
         ('"The"', word("the")),
         (
             '"in order"',
-            Choice((Row((word("in"), word("order"))), word("in order"))),
+            PatternChoice((PatternRow((word("in"), word("order"))), word("in order"))),
         ),
         ("ng", kind("ng")),
         (".", Atom(())),
-        ("ng | vg", Choice((kind("ng"), kind("vg")))),
-        ("ng vg?", Row((kind("ng"), Repeat(kind("vg"), 0, 1)))),
-        ("ng* vg+", Row((Repeat(kind("ng"), 0, 50), Repeat(kind("vg"), 1, 50)))),
+        ("ng | vg", PatternChoice((kind("ng"), kind("vg")))),
+        ("ng vg?", PatternRow((kind("ng"), Repeat(kind("vg"), 0, 1)))),
+        ("ng* vg+", PatternRow((Repeat(kind("ng"), 0, 50), Repeat(kind("vg"), 1, 50)))),
         ("ng{2}", Repeat(kind("ng"), 2, 2)),
         ("ng{1,3}", Repeat(kind("ng"), 1, 3)),
         ("ng{2,}", Repeat(kind("ng"), 2, 50)),
-        ("a:ng+", Label("a", Repeat(kind("ng"), 1, 50))),
-        ("a:(b:ng vg)", Label("a", Row((Label("b", kind("ng")), kind("vg"))))),
+        ("a:ng+", LabelledPattern("a", Repeat(kind("ng"), 1, 50))),
+        (
+            "a:(b:ng vg)",
+            LabelledPattern("a", PatternRow((LabelledPattern("b", kind("ng")), kind("vg")))),
+        ),
     ],
 )
 def test_trees(text: str, tree: Node) -> None:
@@ -102,7 +114,9 @@ def test_errors_know_their_place(text: str, at: int, expected: str) -> None:
 
 def test_macros_are_written_out_but_not_without_end() -> None:
     macros = {"A": Macro(kind("a"), 1), "BIG": Macro(kind("b"), 300)}
-    assert parse("x:A* A", macros) == Row((Label("x", Repeat(kind("a"), 0, 50)), kind("a")))
+    assert parse("x:A* A", macros) == PatternRow(
+        (LabelledPattern("x", Repeat(kind("a"), 0, 50)), kind("a"))
+    )
     with pytest.raises(PatternError, match="macros expanded"):
         parse("BIG BIG", macros)
     assert macro_names('A "B" [tag=C] b (D|E_F)') == {"A", "D", "E_F"}

@@ -11,10 +11,15 @@ from hypothesis import strategies as st
 from partita.core import Message, Region
 from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
-from partita.rules.domain import Domain, TemplateType
+from partita.rules.domain import RuleSet, TemplateType
 from partita.rules.phrases import Phrase, SharedPhrase
-from partita.rules.template_context import head_of, modifiers_of, number_of, relations_of
-from partita.rules.templates import Extraction, extract
+from partita.rules.template_context import (
+    phrase_head,
+    phrase_modifiers,
+    phrase_number,
+    relations_of,
+)
+from partita.rules.templates import ExtractedTemplates, extract
 from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.number import NumberType
 from partita.templates.place import PlaceType
@@ -32,7 +37,7 @@ SCHEMA = Schema(
     },
     TYPES,
 )
-DOMAIN = Domain(
+DOMAIN = RuleSet(
     "small", SCHEMA, TYPES, templates={"FACILITY": TemplateType("FACILITY", ("FACILITY",))}
 )
 
@@ -59,7 +64,7 @@ def about(where: Phrase, size: int = 1, priority: int = 0, order: int = 0, **slo
 
 def built(
     text: str, contributions: list[Any], regions: list[Region] | None = None, **tokens: Any
-) -> Extraction:
+) -> ExtractedTemplates:
     """Words are what stands between spaces; the phrases are those of the contributions."""
     words = text.split()
     starts = [text.index(word) for word in words]
@@ -252,11 +257,11 @@ def test_apposition() -> None:
 
 def test_numbers_heads_and_modifiers() -> None:
     given_ = (1, "12", "PLURAL", "3..5")
-    read = [number_of(phrase(0, 0, number=number)) for number in given_]
+    read = [phrase_number(phrase(0, 0, number=number)) for number in given_]
     assert read == ["singular", 12, "plural", "plural"]
-    assert number_of(phrase(0, 0)) is None
-    assert head_of(phrase(0, 0, lemma="ammunition dump")) == "dump"
-    assert modifiers_of(phrase(0, 0, lemma="area", mods=("admin", "and", "support"))) == [
+    assert phrase_number(phrase(0, 0)) is None
+    assert phrase_head(phrase(0, 0, lemma="ammunition dump")) == "dump"
+    assert phrase_modifiers(phrase(0, 0, lemma="area", mods=("admin", "and", "support"))) == [
         "admin", "support",
     ]  # fmt: skip
 

@@ -8,12 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.rules.values import coordinate, date, measure, number
+from partita.rules.values import parse_coordinate, parse_date, parse_measure, parse_number
 from partita.templates.date import DateType
 from partita.templates.measure import MeasureType, decimal, standard_units
 from partita.templates.number import NumberType
 
-READERS: tuple[Callable[[str], int | str | None], ...] = (number, date, measure, coordinate)
+READERS: tuple[Callable[[str], int | str | None], ...] = (
+    parse_number,
+    parse_date,
+    parse_measure,
+    parse_coordinate,
+)
 WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 fifteen sixteen seventeen eighteen nineteen"""
 TENFOLD = "twenty thirty forty fifty sixty seventy eighty ninety"
@@ -49,15 +54,15 @@ def in_words(n: int) -> str:
     ],
 )  # fmt: skip
 def test_numbers(text: str, value: int | str | None) -> None:
-    assert number(text) == value
-    assert number(text.upper()) == value
+    assert parse_number(text) == value
+    assert parse_number(text.upper()) == value
 
 
 @given(st.integers(0, 10**12 - 1))
 def test_every_number_is_read_from_words_and_figures(n: int) -> None:
-    assert number(in_words(n)) == n
-    assert number(str(n)) == n
-    assert number(f"{n:,}") == n
+    assert parse_number(in_words(n)) == n
+    assert parse_number(str(n)) == n
+    assert parse_number(f"{n:,}") == n
 
 
 @pytest.mark.parametrize(
@@ -76,8 +81,8 @@ def test_every_number_is_read_from_words_and_figures(n: int) -> None:
     ],
 )  # fmt: skip
 def test_dates(text: str, value: str | None) -> None:
-    assert date(text) == value
-    assert date(text.upper()) == value
+    assert parse_date(text) == value
+    assert parse_date(text.upper()) == value
 
 
 FORMS = ("%d %B %Y", "%B %d, %Y", "%Y-%m-%d", "%d%b%Y", "%d1230Z%b%Y", "%A, %d %b %Y", "%m/%d/%Y")
@@ -88,7 +93,7 @@ FORMS = ("%d %B %Y", "%B %d, %Y", "%Y-%m-%d", "%d%b%Y", "%d1230Z%b%Y", "%A, %d %
     st.sampled_from([*FORMS, "%d %b %y"]),
 )
 def test_every_day_is_read_in_every_form(day: datetime.date, form: str) -> None:
-    assert date(day.strftime(form)) == day.isoformat()
+    assert parse_date(day.strftime(form)) == day.isoformat()
 
 
 @pytest.mark.parametrize(
@@ -105,15 +110,15 @@ def test_every_day_is_read_in_every_form(day: datetime.date, form: str) -> None:
     ],
 )  # fmt: skip
 def test_measures(text: str, value: str | None) -> None:
-    assert measure(text) == value
-    assert measure(text.upper()) == value
+    assert parse_measure(text) == value
+    assert parse_measure(text.upper()) == value
 
 
 @given(st.fractions(0, 10**6, max_denominator=1000), st.sampled_from(sorted(standard_units())))
 def test_a_measure_is_what_its_slot_reads(size: Fraction, unit: str) -> None:
     written = f"{decimal(Fraction(round(size * 1000), 1000))} {unit}"
     kind = MeasureType(unit)
-    value = measure(written)
+    value = parse_measure(written)
     assert value is not None
     assert kind.read(value) == kind.read(written)
 
@@ -132,19 +137,19 @@ def test_a_measure_is_what_its_slot_reads(size: Fraction, unit: str) -> None:
     ],
 )  # fmt: skip
 def test_coordinates(text: str, value: str | None) -> None:
-    assert coordinate(text) == value
-    assert coordinate(text.upper()) == value
+    assert parse_coordinate(text) == value
+    assert parse_coordinate(text.upper()) == value
 
 
 @given(st.integers(0, 89), st.integers(0, 59), st.integers(0, 59), st.integers(0, 179))
 def test_every_angle_is_read_in_every_form(d: int, m: int, s: int, e: int) -> None:
-    value = coordinate(f"{d:02}-{m:02}-{s:02}S {e:03}-{m:02}-{s:02}E")
+    value = parse_coordinate(f"{d:02}-{m:02}-{s:02}S {e:03}-{m:02}-{s:02}E")
     assert value is not None
     south, east = (float(half[:-1]) for half in value.split())
     assert abs(south - (d + m / 60 + s / 3600)) < 1e-5
     assert abs(east - (e + m / 60 + s / 3600)) < 1e-5
-    assert coordinate(f"{d:02}{m:02}{s:02}S{e:03}{m:02}{s:02}E") == value
-    assert coordinate(f"{d}°{m}'{s}\"S {e}°{m}'{s}\"E") == value
+    assert parse_coordinate(f"{d:02}{m:02}{s:02}S{e:03}{m:02}{s:02}E") == value
+    assert parse_coordinate(f"{d}°{m}'{s}\"S {e}°{m}'{s}\"E") == value
 
 
 PARTS = """twenty three hundred thousand dozen a and to - .. 10 1,200 2.5 0 km m x by ton square
@@ -157,17 +162,17 @@ NOISE = st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=8).map(" ".joi
 @settings(deadline=None, max_examples=400)
 @given(NOISE)
 def test_any_text_gives_a_value_that_its_slot_reads_or_nothing(text: str) -> None:
-    if (n := number(text)) is not None:
+    if (n := parse_number(text)) is not None:
         NumberType().read(n)
-        assert number(str(n)) == n
-    if (day := date(text)) is not None:
+        assert parse_number(str(n)) == n
+    if (day := parse_date(text)) is not None:
         DateType().read(day)
-        assert date(day) == day
-    if (size := measure(text)) is not None:
+        assert parse_date(day) == day
+    if (size := parse_measure(text)) is not None:
         MeasureType(size.split()[-1]).read(size)
-        assert measure(size) == size
-    if (place := coordinate(text)) is not None:
-        assert coordinate(place) == place
+        assert parse_measure(size) == size
+    if (place := parse_coordinate(text)) is not None:
+        assert parse_coordinate(place) == place
 
 
 @pytest.mark.parametrize(

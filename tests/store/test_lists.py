@@ -26,7 +26,7 @@ def filled(store: Store) -> Store:
         for author, run in (("anna", "r"), ("bert", "r"), ("anna", "child")):
             told = {"set_name": "a.1", "message": "a", "templates": ["A1", "B1"]}
             told |= {"cells": [["A1", "B1"]], "alternatives": [], "author": author, "time": ""}
-            keys.add_key(connection, run, told | {"based_on": None})
+            keys.insert_key(connection, run, told | {"based_on": None})
     return store
 
 
@@ -62,7 +62,7 @@ def test_entities_are_searched(filled):
 
 def test_keys_of_a_run_count_for_those_that_go_back_to_it(filled):
     with filled.reading() as connection:
-        told = {run: keys.read_keys(connection, run) for run in ("r", "child")}
+        told = {run: keys.key_rows(connection, run) for run in ("r", "child")}
         keyed = {row["run"]: row["keyed"] for row in list_runs(connection)}
     assert [(one["author"], one["counts"]) for one in told["r"]] == [("anna", True), ("bert", True)]
     assert [(one["author"], one["run"], one["counts"]) for one in told["child"]] == [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.measure import Measure, MeasureType, MoneyType, Unit, decimal
+from partita.templates.measure import Measurement, MeasureType, MoneyType, Unit, decimal
 from partita.templates.slots import compare
 
 SLOT = MeasureType("km")
@@ -16,19 +16,19 @@ ENDS = st.fractions(0, 5, max_denominator=6)
 
 
 @st.composite
-def measures(draw: st.DrawFn) -> Measure:
+def measures(draw: st.DrawFn) -> Measurement:
     low = draw(st.none() | ENDS)
     high = draw(ENDS if low is None else st.none() | st.fractions(low, 6, max_denominator=6))
-    return Measure(low, high, "km")
+    return Measurement(low, high, "km")
 
 
 @settings(deadline=None, max_examples=120)
 @given(measures(), measures(), measures())
-def test_laws(a: Measure, b: Measure, c: Measure) -> None:
+def test_laws(a: Measurement, b: Measurement, c: Measurement) -> None:
     laws.check(SLOT, a, b, c)
 
 
-def holds(value: Measure | None, point: Fraction) -> bool:
+def holds(value: Measurement | None, point: Fraction) -> bool:
     if value is None:
         return False
     return (value.low is None or value.low <= point) and (value.high is None or point <= value.high)
@@ -36,7 +36,7 @@ def holds(value: Measure | None, point: Fraction) -> bool:
 
 @settings(deadline=None)
 @given(measures(), measures())
-def test_unification_is_intersection(a: Measure, b: Measure) -> None:
+def test_unification_is_intersection(a: Measurement, b: Measurement) -> None:
     both = SLOT.unify(a, b)
     for n in range(-60, 420):  # sixtieths: every end is one of these
         point = Fraction(n, 60)
@@ -63,7 +63,7 @@ def test_unification_is_intersection(a: Measure, b: Measure) -> None:
         ("..7000 m", "..7 km"),
         ("-0.25 km", "-0.25 km"),
         ("0.125..2.50 km", "0.125..2.5 km"),
-        (Measure(Fraction(500), None, "m"), "0.5.. km"),
+        (Measurement(Fraction(500), None, "m"), "0.5.. km"),
     ],
 )
 def test_read(given_: object, text: str) -> None:

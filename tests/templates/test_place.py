@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracles import laws
 from partita.errors import InputError
 from partita.templates.entity_types import Hierarchy
-from partita.templates.place import Place, PlaceType
+from partita.templates.place import NamedPlace, PlaceType
 from partita.templates.slots import compare
 from partita.templates.words import Aliases
 
@@ -62,7 +62,7 @@ def test_the_innermost_is_kept() -> None:
 
 def test_an_unlisted_place_keeps_what_contains_it() -> None:
     both = SLOT.unify(SLOT.read("Kinston"), SLOT.read("Minnesota"))
-    assert both == Place(frozenset({"KINSTON", "MINNESOTA"}))
+    assert both == NamedPlace(frozenset({"KINSTON", "MINNESOTA"}))
     assert str(both) == "KINSTON & MINNESOTA"
     assert SLOT.unify(both, SLOT.read("USA")) == both
     assert SLOT.unify(both, SLOT.read("North Carolina")) is None

@@ -10,7 +10,7 @@ from partita.core.templates import ASSERTIONS, Assertion
 from partita.errors import InputError
 from partita.templates.entity_types import EntityType
 from partita.templates.number import Number, NumberType
-from partita.templates.place import Place
+from partita.templates.place import NamedPlace
 from partita.templates.schema import OWN_TYPE, Schema, plain_slots
 
 
@@ -18,7 +18,7 @@ def test_plain_slots_are_read() -> None:
     assert SCHEMA.read(A.slots) == {
         "FACILITY": EntityType(frozenset({"DEPOT"})),
         "NUMBER": Number(1, 1),
-        "LOCATION": Place(frozenset({"KINSTON"})),
+        "LOCATION": NamedPlace(frozenset({"KINSTON"})),
         "TYPE": EntityType(frozenset({"RAIL"})),
     }
 

@@ -14,8 +14,13 @@ from hypothesis import strategies as st
 
 from partita.core import Message
 from partita.errors import InputError
-from partita.text.analysis import lemma_of, shipped_analyser
-from partita.text.analysis_models import analyser_bytes, parse_analyser, read_analyser
+from partita.text.analysis import (
+    analyser_bytes,
+    lemma_of,
+    parse_analyser,
+    read_analyser,
+    shipped_analyser,
+)
 from partita.text.expressions import PlacedSentence, expressions
 from partita.text.layout import parse_layout
 from partita.text.parser_kernels import (

@@ -24,7 +24,7 @@ from partita.text.tagger import (
     Tagger,
     capitals,
     feature_templates,
-    shape,
+    letter_shape,
 )
 from partita.text.tagger_models import shipped_tagger
 from research.reading_models import measure_tagging
@@ -147,7 +147,7 @@ def test_features_must_be_columns_with_offsets() -> None:
     ],
 )
 def test_capitals_and_shape(word: str, way: int, drawn: str) -> None:
-    assert (capitals(word), shape(word)) == (way, drawn)
+    assert (capitals(word), letter_shape(word)) == (way, drawn)
 
 
 TELEGRAPHIC = [

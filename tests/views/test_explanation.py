@@ -7,17 +7,22 @@ import math
 
 import pytest
 
-from partita.pairs.explanation import Contribution, Influence, PairExplanation, SetExplanation
+from partita.pairs.explanation import (
+    FeatureContribution,
+    Influence,
+    PairExplanation,
+    SetExplanation,
+)
 from partita.views.charts import explanation_chart, waterfall_rows
-from partita.views.explanation import PairSummary, text
+from partita.views.explanation import PairSummary, explanation_text
 
 PAIR = PairExplanation(
     "A",
     "B",
     (
-        Contribution("names: identical", 2.0, "…"),
-        Contribution("distance: very far away", -0.5, "…"),
-        Contribution("regions: text, text", 0.0, "…"),
+        FeatureContribution("names: identical", 2.0, "…"),
+        FeatureContribution("distance: very far away", -0.5, "…"),
+        FeatureContribution("regions: text, text", 0.0, "…"),
     ),
     1.5,
     1 / (1 + math.exp(-1.5)),
@@ -36,7 +41,7 @@ TOLD = PairSummary("A", "B", PAIR.probability, 0.0)
 
 
 def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
-    told = text(TOLD, PAIR, REST, {"A": "the  big\n\x1bdepot", "C": "x" * 200})
+    told = explanation_text(TOLD, PAIR, REST, {"A": "the  big\n\x1bdepot", "C": "x" * 200})
     lines = told.splitlines()
     assert lines[0] == "A “the big ·depot” = B"
     assert any(line.split()[-2:] == ["+2.0000", "0.8808"] for line in lines)
@@ -48,13 +53,13 @@ def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
 
 
 def test_without_a_set_only_the_pair_is_told() -> None:
-    told = text(TOLD, PAIR)
+    told = explanation_text(TOLD, PAIR)
     assert "rest of the set" not in told
     assert told.splitlines()[-1].split()[-1] == "0.0000"
 
 
 def test_without_features_that_is_said() -> None:
-    told = text(TOLD, None, REST, notes=["features are unknown " * 8])
+    told = explanation_text(TOLD, None, REST, notes=["features are unknown " * 8])
     assert "features are unknown" in told
     assert "weight" not in told
     assert "given the whole set" in told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partita.views.markup import Html, element, escape_text, join, shorten
+from partita.views.markup import Html, element, escape_text, join_markup, shorten
 
 
 def test_children_and_attributes_are_escaped():
@@ -20,9 +20,9 @@ def test_names_of_attributes():
 
 
 def test_a_text_that_markup_was_put_into_is_text_again():
-    assert join([f"{element('b', 'x')}!"]) == "&lt;b&gt;x&lt;/b&gt;!"
-    assert isinstance(join(["a", element("i")], ", "), Html)
-    assert join(["a", element("i")], "&") == "a&amp;<i></i>"
+    assert join_markup([f"{element('b', 'x')}!"]) == "&lt;b&gt;x&lt;/b&gt;!"
+    assert isinstance(join_markup(["a", element("i")], ", "), Html)
+    assert join_markup(["a", element("i")], "&") == "a&amp;<i></i>"
 
 
 def test_what_steers_is_shown():

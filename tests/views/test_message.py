@@ -13,7 +13,7 @@ from partita.configurations.solve_batch import solve_many
 from partita.core import Message, Template
 from partita.pipeline import Resolved, Stages, resolve
 from partita.views.layout import columns
-from partita.views.message import line, report
+from partita.views.message import message_line, message_report
 
 TEXTS = {"A": "Kinston Rail\n  Depot", "B": "a rail depot", "C": "the dump", "D": "the depot"}
 DEPOTS = [replace(one, text=TEXTS[one.id]) for one in (A, B, C, D)]
@@ -33,7 +33,7 @@ def resolved(templates: list[Template], name: str = "kinston") -> Resolved:
 
 
 def test_the_paper():
-    shown = report(resolved([*DEPOTS, BRIDGE])).splitlines()
+    shown = message_report(resolved([*DEPOTS, BRIDGE])).splitlines()
     assert shown[:2] == ["kinston (a.txt)", "5 templates, 1 set, 3 entities"]
     assert "    A  Kinston Rail Depot" in shown
     assert "E3  the bridge" in shown
@@ -45,21 +45,23 @@ def test_the_paper():
 
 def test_an_uncertain_slot_tells_its_alternatives():
     alike = [replace(D, slots={"NUMBER": 1}, text="one"), replace(B, slots={"TYPE": "RAIL"})]
-    shown = report(resolved(alike))
+    shown = message_report(resolved(alike))
     assert "    NUMBER  1 0.5000, unknown 0.5000\n    TYPE    RAIL\n" in shown
 
 
 def test_many_uncertain_pairs_are_not_all_told():
-    rows = report(resolved([replace(D, id=f"D{n}", start=n) for n in range(6)])).splitlines()
+    rows = message_report(
+        resolved([replace(D, id=f"D{n}", start=n) for n in range(6)])
+    ).splitlines()
     assert "    and 9 more pairs" in rows
 
 
 def test_one_line():
     found = resolved([*DEPOTS, BRIDGE])
-    told = line(found)
+    told = message_line(found)
     assert told.startswith("kinston: 5 templates, 1 set, 3 entities; least sure (")
-    assert line(resolved([BRIDGE])) == "kinston: 1 template, 0 sets, 1 entity"
-    assert len(line(found, 40)) == 40
+    assert message_line(resolved([BRIDGE])) == "kinston: 1 template, 0 sets, 1 entity"
+    assert len(message_line(found, 40)) == 40
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -71,18 +73,18 @@ def test_nothing_is_wider_than_asked(width):
         for t in random_templates(7, rng)
     ]
     found = resolved(templates, "a message whose id goes on and on " * 5)
-    for row in [*report(found, width).splitlines(), line(found, width)]:
+    for row in [*message_report(found, width).splitlines(), message_line(found, width)]:
         assert columns(row) <= width
 
 
 def test_nothing_steers_the_terminal():
     hostile = "\x1b[31mred\r\n\u202eevil\x07"
     found = resolved([replace(one, text=hostile, id=one.id + "\x1b") for one in DEPOTS], hostile)
-    shown = report(found) + line(found)
+    shown = message_report(found) + message_line(found)
     assert all(c.isprintable() or c == "\n" for c in shown)
 
 
 def test_colours_only_where_wanted():
     found = resolved(DEPOTS)
-    assert "\x1b[" in report(found, colour=True)
-    assert "\x1b[" not in report(found)
+    assert "\x1b[" in message_report(found, colour=True)
+    assert "\x1b[" not in message_report(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.training.selection import Selection, Step
-from partita.views.evaluation import records, text
+from partita.views.evaluation import records, selection_text
 
 
 def selection(held: float | None = 0.75) -> Selection:
@@ -19,17 +19,19 @@ def selection(held: float | None = 0.75) -> Selection:
 
 
 def test_the_report_gives_order_gain_weight_and_sign() -> None:
-    lines = text(selection()).splitlines()
+    lines = selection_text(selection()).splitlines()
     assert lines[0] == "2 features selected from 578 pairs"
     first = next(line for line in lines if line.startswith("  1."))
     assert first.split()[-4:] == ["0.2100", "0.7900", "0.7500", "+1.250"]
     assert next(line for line in lines if line.startswith("  2.")).endswith("-2.000")
     assert max(map(len, lines)) <= 80
-    assert "every remaining gain" in text(selection())
+    assert "every remaining gain" in selection_text(selection())
 
 
 def test_without_held_out_documents_the_column_is_empty() -> None:
-    first = next(line for line in text(selection(None)).splitlines() if line.startswith("  1."))
+    first = next(
+        line for line in selection_text(selection(None)).splitlines() if line.startswith("  1.")
+    )
     assert first.split()[-3:] == ["0.2100", "0.7900", "+1.250"]
 
 

@@ -15,10 +15,10 @@ from partita.views.markup import (
     SIDE,
     TOP,
     Triangle,
-    bar,
+    bar_element,
     entropy_classes,
     histogram,
-    reliability,
+    reliability_plot,
     short_probability,
     triangle,
 )
@@ -34,13 +34,13 @@ def with_class(root: ElementTree.Element, name: str) -> list[ElementTree.Element
 
 
 def test_a_bar_is_as_long_as_its_probability():
-    track, share = drawn(bar(0.25)).findall("rect")
+    track, share = drawn(bar_element(0.25)).findall("rect")
     assert float(share.get("width", "")) == 0.25 * float(track.get("width", ""))
-    assert drawn(bar(7.0)).findall("rect")[1].get("width") == "100"
+    assert drawn(bar_element(7.0)).findall("rect")[1].get("width") == "100"
 
 
 def test_a_whisker_spans_the_interval():
-    middle = with_class(drawn(bar(0.5, (0.4, 0.7))), "whisker")[0]
+    middle = with_class(drawn(bar_element(0.5, (0.4, 0.7))), "whisker")[0]
     assert (middle.get("x1"), middle.get("x2")) == ("40", "70")
 
 
@@ -66,7 +66,7 @@ def test_only_what_is_certain_is_0_or_1():
 
 
 def test_reliability_dots_stand_where_they_say():
-    root = drawn(reliability([Bin(4, 0.25, 0.5), Bin(16, 0.75, 1.0)], "r"))
+    root = drawn(reliability_plot([Bin(4, 0.25, 0.5), Bin(16, 0.75, 1.0)], "r"))
     dots = with_class(root, "dot")
     place = [(float(d.get("cx", "")), float(d.get("cy", ""))) for d in dots]
     assert place == [(LEFT + SIDE / 4, TOP + SIDE / 2), (LEFT + SIDE * 3 / 4, TOP)]

@@ -10,11 +10,11 @@ import numpy as np
 
 from oracles.answers import TABLE_1, brute
 from partita.core import CoreferenceSet, Figure, Listing, Marginals, Remainder, Template
-from partita.views.distribution import line, names_text, text
+from partita.views.distribution import distribution_line, distribution_text, names_text
 
 
 def test_table_1():
-    shown = text(brute(list("ABCD"), TABLE_1)).splitlines()
+    shown = distribution_text(brute(list("ABCD"), TABLE_1)).splitlines()
     assert shown[0] == "Set 1: 4 templates, 7 configurations, evidential"
     assert shown[2].split()[:5] == ["(A", "B", "D)", "(C)", "0.3826"]
     assert shown[2].endswith("█▏")
@@ -27,7 +27,7 @@ def test_table_1():
 def test_remainder_and_left_out_pairs():
     ids = [f"T{n}" for n in range(1, 8)]
     given = dict.fromkeys(itertools.combinations(ids, 2), 0.5)
-    shown = text(brute(ids, given))
+    shown = distribution_text(brute(ids, given))
     assert "867 more configurations, total probability 0.9886" in shown
     assert "6 more pairs changed less" in shown
 
@@ -37,14 +37,14 @@ def test_nothing_is_wider_than_asked():
     given = dict.fromkeys(itertools.combinations(ids, 2), 0.5)
     wide = brute(ids, given, name="a set with a name that goes on and on " * 3)
     for width in (60, 80):
-        rows = [*text(wide, width).splitlines(), line(wide, width)]
+        rows = [*distribution_text(wide, width).splitlines(), distribution_line(wide, width)]
         assert max(map(len, rows)) <= width
     assert max(map(len, names_text("Alone:", ids, 60).splitlines())) <= 60
 
 
 def test_wide_characters_are_counted_twice():
     given = {("東京", "A"): 0.5, ("東京", "B"): 0.5, ("A", "B"): 0.5}
-    shown = text(brute(["東京", "A", "B"], given)).splitlines()
+    shown = distribution_text(brute(["東京", "A", "B"], given)).splitlines()
     wide, narrow = (next(row for row in shown if name in row) for name in ("東京 = A", "A = B"))
     assert wide.index("→") + 2 == narrow.index("→")
 
@@ -52,15 +52,15 @@ def test_wide_characters_are_counted_twice():
 def test_control_characters_are_not_passed_on():
     ids = ["a\x1b[31m", "b\nc"]
     evil = brute(ids, {(ids[0], ids[1]): 0.5}, name="\x07")
-    for shown in (text(evil), line(evil) + "\n"):
+    for shown in (distribution_text(evil), distribution_line(evil) + "\n"):
         assert not {"\x1b", "\x07"} & set(shown)
-    assert "(a·[31m b·c)" in text(evil)
+    assert "(a·[31m b·c)" in distribution_text(evil)
 
 
 def test_colour_only_if_asked():
     distribution = brute(list("AB"), {("A", "B"): 0.5})
-    assert "\x1b[" not in text(distribution)
-    assert "\x1b[36m" in text(distribution, colour=True)
+    assert "\x1b[" not in distribution_text(distribution)
+    assert "\x1b[36m" in distribution_text(distribution, colour=True)
 
 
 def test_what_is_not_exact_says_so():
@@ -82,7 +82,7 @@ def test_what_is_not_exact_says_so():
         gap=math.inf,
         pruned=0.125,
     )
-    shown = text(sampled)
+    shown = distribution_text(sampled)
     assert "about 2^70.5 configurations" in shown
     assert "0.5000 [0.4000, 0.6000]" in shown
     assert "about 2^70.0 more configurations" in shown
@@ -91,27 +91,27 @@ def test_what_is_not_exact_says_so():
     assert "not proven to be the most probable" in shown
     assert "pruning cost 0.125" in shown
     figures = replace(sampled.figures, entropy_bits=Figure.interval(0.5, 1.5))
-    assert "between 0.5" in text(replace(sampled, figures=figures))
+    assert "between 0.5" in distribution_text(replace(sampled, figures=figures))
     narrow = replace(sampled.configurations, intervals=[(0.49999999, 0.50000001)])
-    assert "0.5000  █" in text(replace(sampled, configurations=narrow))
-    assert "by a factor of e^2" in text(replace(sampled, gap=2.0))
-    assert "NOT converged" in line(sampled)
+    assert "0.5000  █" in distribution_text(replace(sampled, configurations=narrow))
+    assert "by a factor of e^2" in distribution_text(replace(sampled, gap=2.0))
+    assert "NOT converged" in distribution_line(sampled)
 
 
 def test_expressions_are_shown():
     distribution = brute(list("AB"), {("A", "B"): 0.5})
     templates = (Template("A", "a rail depot"), Template("B"))
-    shown = text(replace(distribution, set=CoreferenceSet(templates, name="x")))
+    shown = distribution_text(replace(distribution, set=CoreferenceSet(templates, name="x")))
     assert "  A  a rail depot\n" in shown
 
 
 def test_tiny_probabilities_keep_their_size():
-    shown = text(brute(list("AB"), {("A", "B"): 1e-9}))
+    shown = distribution_text(brute(list("AB"), {("A", "B"): 1e-9}))
     assert "1e-09" in shown
 
 
 def test_nothing_may_corefer():
-    shown = text(brute(list("AB"), {("A", "B"): 0.0}))
+    shown = distribution_text(brute(list("AB"), {("A", "B"): 0.0}))
     assert "No pair can corefer" in shown
     assert "1 configuration," in shown
 
@@ -127,5 +127,5 @@ def test_large_configurations_are_cut():
         marginals=Marginals.exact(np.eye(200)),
         configurations=Listing(many, np.zeros((1, 200), np.int64), [1.0]),
     )
-    assert "lines" in text(big)
-    assert len(text(big).splitlines()) < 20
+    assert "lines" in distribution_text(big)
+    assert len(distribution_text(big).splitlines()) < 20

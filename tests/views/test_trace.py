@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from partita.rules.domain import At, Problem
+from partita.rules.domain import At, RuleProblem
 from partita.rules.trace import PhaseTrace, Tracer
 from partita.views.rules import lint_text, trace_html, trace_text
 from rules.toy import RULES, cascade, run
@@ -93,8 +93,8 @@ def test_html_is_escaped_and_needs_nothing_else(tmp_path: Path) -> None:
 
 def test_problems_in_lines() -> None:
     problems = [
-        Problem(At("rules/a.yaml", 3, 7), "unknown sort X\n"),
-        Problem(At("b.yaml"), "odd", error=False),
+        RuleProblem(At("rules/a.yaml", 3, 7), "unknown sort X\n"),
+        RuleProblem(At("b.yaml"), "odd", error=False),
     ]
     assert lint_text("toy", problems) == (
         "rules/a.yaml:3:7: error: unknown sort X·\nb.yaml: warning: odd\ntoy: 1 error, 1 warning\n"

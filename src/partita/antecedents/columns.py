@@ -75,7 +75,7 @@ def reference_columns(
         type=entity_type,
         subsumes=_subsumption(names, types),
         collective=np.array([symbol(t.type) in COLLECTIVE for t in templates], dtype=np.bool_),
-        modifiers=tuple(modifiers(t) for t in templates),
+        modifiers=tuple(modifier_set(t) for t in templates),
         names=tuple(template_name(t) for t in templates),
     )
 
@@ -108,7 +108,7 @@ def person(template: Template) -> int:
     return 1 if word in FIRST else 2 if word in SECOND else 3
 
 
-def modifiers(template: Template) -> frozenset[str]:
+def modifier_set(template: Template) -> frozenset[str]:
     value = template.context.get("MODIFIERS", ())
     words = [value] if isinstance(value, str) else value
     return frozenset(str(word).casefold() for word in words)

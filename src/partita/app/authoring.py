@@ -12,8 +12,8 @@ from partita.domains import domain_folders
 from partita.errors import InputError, PartitaError
 from partita.evaluation.extraction import Extraction, measure_extraction
 from partita.rules.cascade import Cascade, TokenColumns
-from partita.rules.domain import Problem
-from partita.rules.domain_files import load_domain, read_domain
+from partita.rules.domain import RuleProblem
+from partita.rules.domain_files import load_rule_set, read_domain
 from partita.rules.extractor import Extractor
 from partita.rules.lint import failing_examples, lint
 from partita.rules.trace import PhaseTrace, Tracer
@@ -32,9 +32,9 @@ class Traced:
     seen: tuple[PhaseTrace, ...]
 
 
-def lint_domain(name: str | Path) -> list[Problem]:
+def lint_domain(name: str | Path) -> list[RuleProblem]:
     """Return the errors and warnings of a domain, including examples that fail."""
-    loaded = load_domain(name)
+    loaded = load_rule_set(name)
     problems = list(loaded.problems)
     if loaded.domain is None:
         return problems

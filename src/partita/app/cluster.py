@@ -62,7 +62,9 @@ if TYPE_CHECKING:
     from partita.configurations.forest.model import ForestParameters
     from partita.linkage.pair_table import PairTable
 
-LEAST = 0.45  # mean probability from which merging raises the expected F1, where that is .9
+MIN_MERGE_PROBABILITY = (
+    0.45  # mean probability from which merging raises the expected F1, where that is .9
+)
 LOWERED = 4 / 9  # of this where several pairs lie between: there the mean is cautious
 SHARE = 0.55  # of the expected F1 of a set from which merging raises it: half, and some caution
 
@@ -307,8 +309,8 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     rule, target = first_rule(options.cautious, known.labels), options.target_precision
     clustering = answered(sets, solver, rule, progress)
     if target is not None:
-        merges = possible_merges(clustering, LEAST)
-        rule = MergeRule.fixed(chosen_threshold(merges, target, LEAST))
+        merges = possible_merges(clustering, MIN_MERGE_PROBABILITY)
+        rule = MergeRule.fixed(chosen_threshold(merges, target, MIN_MERGE_PROBABILITY))
         clustering = answered(sets, solver, rule, progress)
     judged = 0 if known.labels is None else len(known.labels.pairs)
     figures = summary(totals(clustering), rule, target, solver.parameters, judged, len(kept))
@@ -338,7 +340,7 @@ def first_rule(cautious: float | None, labels: Labels | None) -> MergeRule:
     """Return the rule by which clusters are merged, unless a target says more."""
     if cautious is not None:
         return MergeRule.fixed(cautious)
-    return MergeRule(LEAST, LOWERED if labels is None else 1.0, SHARE)
+    return MergeRule(MIN_MERGE_PROBABILITY, LOWERED if labels is None else 1.0, SHARE)
 
 
 @dataclass(frozen=True, slots=True)

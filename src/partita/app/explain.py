@@ -23,7 +23,7 @@ from partita.errors import InputError
 from partita.options import ExplainOptions, described
 from partita.pairs.columns import template_columns
 from partita.pairs.explanation import (
-    Contribution,
+    FeatureContribution,
     PairExplanation,
     SetExplanation,
     explain_pair,
@@ -69,7 +69,7 @@ class Explanation(Tabular):
     def __str__(self) -> str:
         summary = view.PairSummary(self.left, self.right, self.probability, self.marginal)
         known = (self.pair, self.rest, self.expressions, self.notes)
-        return view.text(summary, *known, noun=self.noun)
+        return view.explanation_text(summary, *known, noun=self.noun)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita explain --json` writes it."""
@@ -184,7 +184,7 @@ def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanatio
     features = None
     if weights:
         total = sum(weight for _, weight in weights)
-        parts = tuple(Contribution(label, weight, "") for label, weight in weights)
+        parts = tuple(FeatureContribution(label, weight, "") for label, weight in weights)
         features = PairExplanation(*names, parts, total, view.logistic(total))
     if homes[0] is None or homes[0] != homes[1]:
         own = features.probability if features else sets.missing or 0.0

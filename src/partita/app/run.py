@@ -180,9 +180,9 @@ class ResolvedMessage(Tabular):
         return joined
 
     def __str__(self) -> str:
-        from partita.views.message import report
+        from partita.views.message import message_report
 
-        return report(self.resolved)
+        return message_report(self.resolved)
 
     def __repr__(self) -> str:
         sizes = f"{len(self.mentions)} mentions, {len(self.entities)} entities"

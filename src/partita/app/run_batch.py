@@ -225,8 +225,8 @@ def result_lines(
 def _shown(resolved: Resolved, forms: OutputForms) -> str:
     if not forms.view:
         return ""
-    from partita.views.message import line, report
+    from partita.views.message import message_line, message_report
 
     if forms.view == "line":
-        return line(resolved, forms.width) + "\n"
-    return report(resolved, forms.width, forms.colour)
+        return message_line(resolved, forms.width) + "\n"
+    return message_report(resolved, forms.width, forms.colour)

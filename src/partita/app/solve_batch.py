@@ -162,11 +162,11 @@ def _json_line(distribution: Distribution, source: str, missing: tuple[int, floa
 def _shown(distribution: Distribution, forms: OutputForms) -> str:
     if not forms.view:
         return ""
-    from partita.views.distribution import line, text
+    from partita.views.distribution import distribution_line, distribution_text
 
     if forms.view == "line":
-        return line(distribution, forms.width) + "\n"
-    return text(distribution, forms.width, forms.colour)
+        return distribution_line(distribution, forms.width) + "\n"
+    return distribution_text(distribution, forms.width, forms.colour)
 
 
 def _singletons(sets: Sets, forms: OutputForms, source: str) -> Iterator[Outcome]:

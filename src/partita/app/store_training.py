@@ -83,7 +83,7 @@ def run_keys(store: Store, run: str) -> RunKeys:
         rows = [runs.read_run(connection, name) for name in keys.family(connection, run)]
         models = [runs.model_of(connection, row) for row in rows]
         keyed = keys_of_run(connection, run)
-        used = [one["key"] for one in keys.counting(keys.read_keys(connection, run))]
+        used = [one["key"] for one in keys.counting(keys.key_rows(connection, run))]
     untaught = [n for n, model in enumerate(models) if not (model and model["keys_used"])]
     first = untaught[0] if untaught else len(rows) - 1
     start, latest = (_parameters(rows[n], models[n]) for n in (first, 0))
@@ -228,7 +228,7 @@ def _again(
     """Resolve the stored texts again: files may have changed, or be gone."""
     settings = settings_of(data.row, text)
     with store.reading() as connection:
-        rows = runs.texts(connection, data.row["run"])
+        rows = runs.message_texts(connection, data.row["run"])
     messages = [
         RawMessage(row["message"], row["text"], row["place"], fields=row["fields"]) for row in rows
     ]
@@ -255,7 +255,7 @@ def sets_to_key(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     with store.reading() as connection:
         row = runs.read_run(connection, run)
         if untrainable(row, runs.model_kind(connection, row["model_id"])):
-            keyed = {one["set"] for one in keys.counting(keys.read_keys(connection, run))}
+            keyed = {one["set"] for one in keys.counting(keys.key_rows(connection, run))}
             return [
                 {"set": one.pop("set_name"), "gain": None, **one}
                 for one in reading.uncertain_sets(connection, run, sorted(keyed), limit)
@@ -268,7 +268,7 @@ def _by_gain(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     with store.reading() as connection:
         sizes = reading.set_sizes(connection, run)
         rest = _spread([(name, size) for name, size in sizes if name not in data.keys])
-        lines = reading.read_templates(connection, run, [*data.keys, *rest])
+        lines = reading.template_sets(connection, run, [*data.keys, *rest])
     gains = set_gains(
         [_set(line) for line in lines.values()],
         data.latest,

@@ -24,8 +24,8 @@ Row = Mapping[str, Any]
 
 def keys_of_run(connection: Connection, run: str) -> dict[str, Key]:
     """Return the keys by name of set, in the order in which the sets were first keyed."""
-    rows_by_set = keys.by_set(keys.counting(keys.read_keys(connection, run)))
-    lines = reading.read_templates(connection, run, list(rows_by_set))
+    rows_by_set = keys.by_set(keys.counting(keys.key_rows(connection, run)))
+    lines = reading.template_sets(connection, run, list(rows_by_set))
     keyed = {}
     for name, rows in rows_by_set.items():
         if name not in lines:
@@ -138,7 +138,7 @@ def save_key(
         if not override:
             for listed in (key, *key["alternatives"]):
                 _refuse_contradiction(listed["cells"], line)
-        number, conflicts = keys.add_key(connection, run, key)
+        number, conflicts = keys.insert_key(connection, run, key)
     return {"key": number, "conflicts": conflicts}
 
 
@@ -153,7 +153,7 @@ def withdraw_keys(store: Store, run: str, name: str, author: str) -> dict[str, A
     """Withdraw the keys of an author for a set; they stay in the store and no longer count."""
     with store.writing() as connection:
         runs.read_run(connection, run)
-        count = keys.withdraw(connection, run, name, _author(author), now())
+        count = keys.withdraw_keys(connection, run, name, _author(author), now())
     if not count:
         raise Unknown(f"{author} has no key for set {name}")
     return {"withdrawn": count}

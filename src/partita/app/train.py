@@ -96,7 +96,10 @@ class TrainedModel(Tabular):
         return {"figure": list(self.figures), "value": [float(v) for v in self.figures.values()]}
 
     def __str__(self) -> str:
-        parts = [f"{name}\n{selections_view.text(one)}" for name, one in self.selections.items()]
+        parts = [
+            f"{name}\n{selections_view.selection_text(one)}"
+            for name, one in self.selections.items()
+        ]
         lines = [f"Learned {self.models}"]
         lines += [f"  {name.replace('_', ' ')}: {_shown(v)}" for name, v in self.figures.items()]
         if self.taught is not None and self.taught.note:

@@ -106,7 +106,7 @@ class Workspace:
             runs.read_run(connection, run)
             content = reading.read_message(connection, run, message)
             names = [one["set"] for one in content["sets"]]
-            counting = keys.counting(keys.read_keys(connection, run, names))
+            counting = keys.counting(keys.key_rows(connection, run, names))
             return content | {"keys": keys.by_set(counting)}
 
     def set(self, run: str, name: str) -> Object:
@@ -130,7 +130,7 @@ class Workspace:
             runs.read_run(connection, run)
             if set is not None:
                 reading.read_set(connection, run, set)
-            return keys.read_keys(connection, run, None if set is None else [set])
+            return keys.key_rows(connection, run, None if set is None else [set])
 
     def key(
         self,

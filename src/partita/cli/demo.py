@@ -69,7 +69,7 @@ def _message(runner: Runner, width: int, colour: bool) -> Iterator[str]:
     """What is extracted from it, and who is who by the domain's own pair model."""
     from partita.pipeline import resolve
     from partita.text.layout import parse_layout
-    from partita.views.distribution import text
+    from partita.views.distribution import distribution_text
 
     found = resolve(parse_layout("kinston", MESSAGE), runner.stages)
     yield "\nWhat its rules extract: a template for every expression\n\n"
@@ -80,7 +80,7 @@ def _message(runner: Runner, width: int, colour: bool) -> Iterator[str]:
             f"Who is who, by pairs learned from {runner.parameters.learned_from}", width
         )
         yield f"\n{learned}\n\n"
-        yield text(distribution, width, colour)
+        yield distribution_text(distribution, width, colour)
 
 
 def _kept(runner: Runner, width: int) -> Iterator[str]:
@@ -137,10 +137,12 @@ def _article(width: int, colour: bool) -> Iterator[str]:
     """Return an ordinary text and its entities, by the domain general."""
     from partita.app.runner import Runner, Settings
     from partita.text.layout import parse_layout
-    from partita.views.message import report
+    from partita.views.message import message_report
 
     yield f"\nAn ordinary text\n\n{ARTICLE}\nIts entities, and what is uncertain\n\n"
-    yield report(Runner(Settings()).resolve(parse_layout("article", ARTICLE)), width, colour)
+    yield message_report(
+        Runner(Settings()).resolve(parse_layout("article", ARTICLE)), width, colour
+    )
 
 
 def _side_by_side(evidential: Distribution, merging: Distribution) -> Iterator[str]:
@@ -168,7 +170,7 @@ def _corpus(stages: Stages, width: int) -> Iterator[str]:
 
 def _summary(found: Iterable[Resolved], width: int) -> Iterator[str]:
     """How much there is, how sure it is, and the message that is least sure."""
-    from partita.views.message import counted, report
+    from partita.views.message import counted, message_report
 
     all_ = list(found)
     sets = [one for message in all_ for one in message.distributions]
@@ -181,7 +183,7 @@ def _summary(found: Iterable[Resolved], width: int) -> Iterator[str]:
     least = max(all_, key=lambda message: sum(d.entropy_bits for d in message.distributions))
     yield "\nThe least certain of these messages\n\n"
     yield f"{textwrap.indent(least.message.text.strip(), '  ')}\n\n"
-    yield report(least, width)
+    yield message_report(least, width)
 
 
 def _columns(all_: list[Resolved]) -> tuple[list[tuple[object, ...]], ...]:

@@ -153,7 +153,7 @@ def _run(options: RunCommand, console: Console) -> Output:
 def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -> "Runner":
     """Return the runner, with everything loaded, and note what its model learned from."""
     from partita.app.runner import Runner, Settings, model_for, usual_budget
-    from partita.views.layout import cut
+    from partita.views.layout import cut_text
 
     model = model_for(options.domain, options.model or (None if own is None else own.model))
     settings = Settings(
@@ -169,7 +169,7 @@ def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -
     runner = Runner(settings).load()
     if model != "uniform":
         learned = f"{model} with parameters learned from {runner.parameters.learned_from}"
-        console.note(cut(learned, NOTE))
+        console.note(cut_text(learned, NOTE))
     return runner
 
 

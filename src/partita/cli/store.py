@@ -9,7 +9,7 @@ from typing import Any
 from partita.cli.command import command
 from partita.cli.console import Console
 from partita.options import EXCEL_SAFE, STORE, Options, argument, one_of, option
-from partita.views.layout import clean, cut, pad
+from partita.views.layout import clean, cut_text, pad
 
 HEADINGS = ("run", "messages", "sets", "keyed", "bits", "outcome")
 LEFT = ("run", "outcome")  # the others are numbers
@@ -23,7 +23,7 @@ def table(runs: Sequence[Mapping[str, Any]], width: int = 80) -> str:
     rows = [HEADINGS, *map(_row, runs)]
     wide = [max(len(row[n]) for row in rows) for n in range(len(HEADINGS))]
     wide[0] = max(NARROW, min(wide[0], WIDE))
-    return "".join(f"{cut(_line(row, wide).rstrip(), width)}\n" for row in rows)
+    return "".join(f"{cut_text(_line(row, wide).rstrip(), width)}\n" for row in rows)
 
 
 def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _line(row: Sequence[str], wide: Sequence[int]) -> str:
     cells = [
-        pad(cut(one, room), room) if name in LEFT else one.rjust(room)
+        pad(cut_text(one, room), room) if name in LEFT else one.rjust(room)
         for name, one, room in zip(HEADINGS, row, wide, strict=True)
     ]
     return "  ".join(cells)

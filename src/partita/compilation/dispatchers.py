@@ -14,7 +14,7 @@ import numba
 from numba.core import caching
 from numba.np import linalg
 
-from partita.compilation import digest, folder
+from partita.compilation.cached_code import digest, folder
 
 ENTRIES = 1000  # index files kept in the cache, the most recently used first
 LOG = logging.getLogger("partita.compilation")

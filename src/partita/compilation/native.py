@@ -22,14 +22,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from partita.compilation import digest, folder
-
-if TYPE_CHECKING:
-    from partita.compilation import Kernel
+from partita.compilation.cached_code import digest, folder
 
 NOTHING, OK, RETURNED_NONE = "none", 0, -2
 RESULTS: dict[str, Any] = {"int64": ctypes.c_int64, "uint64": ctypes.c_uint64,
@@ -41,7 +38,19 @@ OPTIONS = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_OPT", "NUMBA_DISABLE_J
 Function = Callable[..., Any]
 
 
-def call(kernel: Kernel[..., Any], args: Sequence[Any]) -> Any:
+class CachedKernel(Protocol):
+    """What is needed of a kernel: the function, its machine code so far, and Numba's dispatcher."""
+
+    py_func: Any
+    loaded: dict[str, Any]
+
+    @property
+    def dispatcher(self) -> Any: ...
+
+    def use_numba(self) -> None: ...
+
+
+def call(kernel: CachedKernel, args: Sequence[Any]) -> Any:
     """Call a kernel by its machine code from the cache, else by Numba, and keep the code."""
     signature = _signature(args)
     if signature and "numba" not in sys.modules:
@@ -77,7 +86,7 @@ def _scalar(value: Any) -> str:
     return "int64" if isinstance(value, int) else "float64"
 
 
-def _path(kernel: Kernel[..., Any], signature: str) -> Path | None:
+def _path(kernel: CachedKernel, signature: str) -> Path | None:
     """Return the file of a kernel for these arguments and this processor."""
     place = folder()
     if place is None:
@@ -95,7 +104,7 @@ def _processor() -> str:
     return repr((binding.get_process_triple(), binding.get_host_cpu_name(), features, chosen))
 
 
-def _keep(kernel: Kernel[..., Any], args: Sequence[Any], path: Path | None) -> None:
+def _keep(kernel: CachedKernel, args: Sequence[Any], path: Path | None) -> None:
     """Keep the machine code that Numba made for these arguments."""
     made = kernel.dispatcher
     if path is None or path.exists() or not hasattr(made, "overloads"):

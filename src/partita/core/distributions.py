@@ -13,7 +13,7 @@ from partita.core.arrays import BoolArray, FloatArray, IntArray
 from partita.core.cells import PartialConfiguration, partial_configuration
 from partita.core.configurations import Configuration
 from partita.core.posterior import Figure, Interval, Marginals, Method, Posterior
-from partita.core.tabular import Columns, Tabular
+from partita.core.tabular import Columns, Tabular, rendered
 from partita.core.templates import CoreferenceSet, Id
 from partita.errors import InputError
 
@@ -225,9 +225,7 @@ class Distribution(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita solve --json` writes it."""
-        from partita.results.result_lines import result_line
-
-        written: dict[str, Any] = json.loads(result_line(self))
+        written: dict[str, Any] = json.loads(rendered("line", self))
         return written
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
@@ -281,11 +279,7 @@ class Distribution(Tabular):
             raise InputError(problem) from None
 
     def __str__(self) -> str:
-        from partita.views.distribution import text
-
-        return text(self)
+        return rendered("text", self)
 
     def _repr_html_(self) -> str:
-        from partita.views.notebook import distribution_html
-
-        return distribution_html(self)
+        return rendered("html", self)

@@ -10,6 +10,22 @@ from partita.errors import InputError, Unavailable
 
 Columns = Mapping[str, Sequence[Any]]
 
+# Rooms above this one write and draw results. They are named and not imported: a result shows
+# itself (docs/decisions/0002), and core depends on nothing that depends on it.
+RENDERERS = {
+    "line": ("partita.results.result_lines", "result_line"),
+    "text": ("partita.views.distribution", "distribution_text"),
+    "html": ("partita.views.notebook", "distribution_html"),
+    "table": ("partita.views.notebook", "table_html"),
+}
+
+
+def rendered(form: str, result: Any) -> str:
+    """Return a result in one of the forms of RENDERERS."""
+    module, name = RENDERERS[form]
+    text: str = getattr(import_module(module), name)(result)
+    return text
+
 
 class Tabular:
     """A result that consists of tables; the first of them is the default."""
@@ -29,9 +45,7 @@ class Tabular:
         return optional("pyarrow", "to_arrow()").table(dict(self._columns(table)))
 
     def _repr_html_(self) -> str:
-        from partita.views.notebook import table_html
-
-        return table_html(self._columns(None))
+        return rendered("table", self._columns(None))
 
     def _columns(self, table: str | None) -> Columns:
         tables = self._tables()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from partita.pairs.characteristics import Characteristic
     from partita.pairs.models import MaximumEntropy, PairModel
     from partita.pipeline import Stages
-    from partita.rules.domain import Domain as Rules
+    from partita.rules.domain import RuleSet as Rules
     from partita.rules.domain_files import Sheet
     from partita.rules.extractor import Extractor
     from partita.templates.schema import Schema

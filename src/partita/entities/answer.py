@@ -23,7 +23,7 @@ from partita.core import (
 )
 
 LINKED = 0.2  # chosen on documents of GUM's training part in genres that the model had not seen
-LEAST = 0.01  # least share of a reading
+MIN_READING_SHARE = 0.01  # least share of a reading
 EXCLUDED = -1e6  # in place of a probability: outweighs any number of pairs
 
 
@@ -66,7 +66,7 @@ def entity_shares(row: FloatArray, labels: IntArray, place: int) -> FloatArray:
     That is the largest probability of a pair of the mention with another member. What the shares
     leave of 1 is the share of an entity of its own; where they exceed 1, it has none.
     """
-    others = np.where(row >= LEAST, row, 0.0)
+    others = np.where(row >= MIN_READING_SHARE, row, 0.0)
     others[place] = 0.0
     shares = np.zeros(int(labels.max()) + 1)
     np.maximum.at(shares, labels, others)

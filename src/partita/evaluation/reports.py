@@ -18,7 +18,7 @@ from partita.evaluation.measure import Measure, SetMeasure, assemble_configurati
 from partita.evaluation.scores import b_cubed, expected, lea, scores
 
 DRAWS = 100
-LEAST = 1e-9  # of a remainder that rounding may have taken away
+MIN_REMAINDER = 1e-9  # of a remainder that rounding may have taken away
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +152,7 @@ def _cell_statements(answer: Answer, key: IntArray) -> Statements:
 def _reported_bits(answer: Answer, place: int) -> float:
     if place >= 0:
         return max(0.0, -math.log2(max(float(answer.probabilities[place]), 1e-300)))
-    rest = max(answer.rest, LEAST)
+    rest = max(answer.rest, MIN_REMAINDER)
     return max(0.0, answer.log2_rest) - math.log2(rest)
 
 

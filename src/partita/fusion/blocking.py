@@ -16,9 +16,9 @@ from typing import Any
 from partita.fusion.source_records import SourceRecord
 from partita.linkage.candidates import candidate_pairs, crowded_keys
 from partita.templates.entity_types import EntityType
-from partita.templates.name import Name, words
+from partita.templates.name import Name, name_words
 from partita.templates.number import Number
-from partita.templates.place import Place, PlaceType
+from partita.templates.place import NamedPlace, PlaceType
 from partita.templates.schema import OWN_TYPE, Schema
 from partita.templates.strings import Strings, StringsType
 
@@ -68,7 +68,7 @@ class SchemaKeys:
         for name, value in record.values.items():
             if isinstance(value, Name):
                 own.update(("name", word) for word in _name_words(value, self._generic_words))
-            elif isinstance(value, Place):
+            elif isinstance(value, NamedPlace):
                 self._place(name, value, record, own, above)
             elif isinstance(value, Strings) and _is_label(self.schema.slot(name)):
                 own.update((name, text.upper()) for text in value.members)
@@ -77,7 +77,7 @@ class SchemaKeys:
         return Keys(frozenset(own), frozenset(own | above))
 
     def _place(
-        self, name: str, place: Place, record: SourceRecord, own: set[Key], above: set[Key]
+        self, name: str, place: NamedPlace, record: SourceRecord, own: set[Key], above: set[Key]
     ) -> None:
         """Add keys for the place, alone and with the type, so that crowded places stay usable."""
         own.update((name, one) for one in place.names)
@@ -156,13 +156,13 @@ def _one_and_several(left: Number, right: Number) -> bool:
 def _name_words(name: Name, generic: frozenset[str]) -> Iterator[str]:
     """Yield the words of a name that are not types (all if none is left), and its initials."""
     for variant in name.variants:
-        name_words = words(variant)
-        yield from ([word for word in name_words if word not in generic] or name_words)
-        if 1 < len(name_words) <= MAX_ACRONYM:
-            yield "".join(word[0] for word in name_words)
+        parts = name_words(variant)
+        yield from ([word for word in parts if word not in generic] or parts)
+        if 1 < len(parts) <= MAX_ACRONYM:
+            yield "".join(word[0] for word in parts)
 
 
-def _containing_places(name: str, place: Place, slot: Any) -> Iterator[Key]:
+def _containing_places(name: str, place: NamedPlace, slot: Any) -> Iterator[Key]:
     if isinstance(slot, PlaceType):
         for place_name in place.names:
             yield from ((name, above) for above in slot.gazetteer.above.get(place_name, ()))
@@ -175,4 +175,4 @@ def _is_label(slot: Any) -> bool:
 def _generic_words(schema: Schema) -> frozenset[str]:
     """Return the words that occur in the names of types."""
     types: Mapping[str, Any] = {} if schema.types is None else schema.types.parents
-    return frozenset(word for entity_type in types for word in words(entity_type))
+    return frozenset(word for entity_type in types for word in name_words(entity_type))

@@ -14,15 +14,15 @@ from partita.core import FloatArray, IntArray, Template, linked_components
 from partita.fusion.blocking import Key, candidates, cannot_match
 from partita.fusion.source_records import SourceRecord
 from partita.fusion.typed import close
-from partita.pairs.characteristics import log_odds, offsets
+from partita.pairs.characteristics import feature_offsets, pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.templates.date import Date
 from partita.templates.entity_types import EntityType, HierarchyType
-from partita.templates.measure import Measure
+from partita.templates.measure import Measurement
 from partita.templates.name import Name
 from partita.templates.number import Number
-from partita.templates.place import Place, PlaceType
+from partita.templates.place import NamedPlace, PlaceType
 from partita.templates.schema import OWN_TYPE, Schema, Values
 from partita.templates.slots import SlotType, Value
 from partita.templates.strings import Strings, StringsType
@@ -96,7 +96,7 @@ def _description(values: Values) -> tuple[str, ...]:
     identifying = (
         f"{name}={value}"
         for name, value in sorted(values.items())
-        if name == OWN_TYPE or isinstance(value, Name | Place | Strings)
+        if name == OWN_TYPE or isinstance(value, Name | NamedPlace | Strings)
     )
     return tuple(identifying)
 
@@ -110,7 +110,7 @@ def _sampled(counts: Counter[Value]) -> dict[Value, float]:
 
 def _domain_share(slot: SlotType[Any], value: Value) -> float:
     """Return the share of the domain's values that would fit."""
-    if isinstance(value, Place) and isinstance(slot, PlaceType):
+    if isinstance(value, NamedPlace) and isinstance(slot, PlaceType):
         return _share(value.names, slot.gazetteer)
     if isinstance(value, EntityType) and isinstance(slot, HierarchyType):
         return _share(value.names, slot.hierarchy)
@@ -118,7 +118,7 @@ def _domain_share(slot: SlotType[Any], value: Value) -> float:
         return FREQUENT_SHARE
     if isinstance(value, Strings) and isinstance(slot, StringsType) and slot.several:
         return FREQUENT_SHARE  # several values may hold at once
-    return ROUNDED_SHARE if isinstance(value, Measure | Date) else RARE_SHARE
+    return ROUNDED_SHARE if isinstance(value, Measurement | Date) else RARE_SHARE
 
 
 def _share(names: frozenset[str], hierarchy: Any) -> float:
@@ -250,7 +250,7 @@ def _scores(
     """Return Σ λ f over what can be observed across messages; for records only the slots."""
     codes = model.codes(template_columns(templates, schema=schema), left, right)
     slots, words = (
-        log_odds(codes, model.characteristics, _kept(model, names))
+        pair_log_odds(codes, model.characteristics, _kept(model, names))
         for names in (SLOT_CHARACTERISTICS, TEXT_CHARACTERISTICS)
     )
     worded = np.array([bool(template.head or template.text) for template in templates])
@@ -260,7 +260,7 @@ def _scores(
 
 def _kept(model: MaximumEntropy, names: frozenset[str]) -> FloatArray:
     """Return the weights of these characteristics, with 0 for the others."""
-    starts = offsets(model.characteristics)
+    starts = feature_offsets(model.characteristics)
     mask = np.zeros(len(model.weights))
     for n, one in enumerate(model.characteristics):
         mask[starts[n] : starts[n + 1]] = one.name in names

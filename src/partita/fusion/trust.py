@@ -16,7 +16,7 @@ from partita.fusion.source_records import SourceRecord
 from partita.fusion.value_reading import ParsedSlot
 from partita.pairs.models import probability
 from partita.templates.name import Name
-from partita.templates.place import Place
+from partita.templates.place import NamedPlace
 from partita.templates.schema import OWN_TYPE
 from partita.templates.strings import Strings
 
@@ -266,4 +266,4 @@ def _counts(
 
 
 def _is_key(record: SourceRecord, slot: str) -> bool:
-    return isinstance(record.values.get(slot), Name | Place | Strings)
+    return isinstance(record.values.get(slot), Name | NamedPlace | Strings)

@@ -21,9 +21,9 @@ from partita.fusion.claims import Claims
 from partita.fusion.parsed_claims import merge_close
 from partita.templates.date import Date
 from partita.templates.entity_types import EntityType, HierarchyType
-from partita.templates.measure import Measure
+from partita.templates.measure import Measurement
 from partita.templates.number import Number
-from partita.templates.place import Place, PlaceType
+from partita.templates.place import NamedPlace, PlaceType
 from partita.templates.slots import SlotType, Value
 from partita.templates.strings import Strings
 
@@ -143,7 +143,7 @@ def _unifications(values: Iterable[Value], slot: SlotType[Any]) -> set[Value]:
 
 def _height(slot: SlotType[Any], value: Value) -> int:
     """Return how many less exact ways there are to state the value."""
-    if isinstance(value, Place) and isinstance(slot, PlaceType):
+    if isinstance(value, NamedPlace) and isinstance(slot, PlaceType):
         return _above(value.names, slot.gazetteer.above)
     if isinstance(value, EntityType) and isinstance(slot, HierarchyType):
         return _above(value.names, slot.hierarchy.above)
@@ -158,7 +158,11 @@ def _above(names: frozenset[str], above: Any) -> int:
 
 def _position(value: Value) -> float:
     """Return the position of a point on a line, NaN for other values."""
-    if isinstance(value, Number | Measure) and value.low is not None and value.low == value.high:
+    if (
+        isinstance(value, Number | Measurement)
+        and value.low is not None
+        and value.low == value.high
+    ):
         return float(value.low)
     if isinstance(value, Date) and isinstance(value.first, date) and value.first == value.last:
         return float(value.first.toordinal())

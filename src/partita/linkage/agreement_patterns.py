@@ -16,7 +16,7 @@ CONVERGED = 1e-5
 PRIOR = 0.3  # weight of the starting values, in matches per record
 EQUAL = 0.85  # of pairs that match, the share that agree in a column, to start with
 BETTER = 1.0  # by which the log-likelihood of the second fit must be higher
-LEAST = 1e-6  # probability of a level that no random pair has
+MIN_LEVEL_PROBABILITY = 1e-6  # probability of a level that no random pair has
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def random_shares(model: Settings) -> list[FloatArray]:
     shares = []
     for comparison in model["comparisons"]:
         known = [one.get("u_probability") or 0.0 for one in levels_of(comparison)]
-        values = np.maximum(np.array(known, dtype=np.float64), LEAST)
+        values = np.maximum(np.array(known, dtype=np.float64), MIN_LEVEL_PROBABILITY)
         shares.append(values / values.sum())
     return shares
 

@@ -12,7 +12,7 @@ import numpy as np
 from partita.core import FloatArray, Id, IntArray
 from partita.linkage.answers import DRAWS, Clustering, MergeRule
 
-LEAST = 0.001  # probability from which an alternative is listed
+MIN_LISTED_ALTERNATIVE = 0.001  # probability from which an alternative is listed
 BITS = 0.05  # that an answer must remove to be asked for
 LEVEL = (0.025, 0.975)
 
@@ -101,11 +101,13 @@ def alternatives(clustering: Clustering, original: Original) -> Columns:
     """
     answers, names = clustering.answers, _node_names(clustering, original)
     base = clustering.starts[:-1][clustering.set_of_node]
-    merges = np.flatnonzero((answers.merge >= LEAST) & (answers.label + base == _numbers(base)))
+    merges = np.flatnonzero(
+        (answers.merge >= MIN_LISTED_ALTERNATIVE) & (answers.label + base == _numbers(base))
+    )
     partner = base[merges] + answers.merge_with[merges]
     both = np.stack([np.minimum(merges, partner), np.maximum(merges, partner)], axis=1)
     both, at = np.unique(both, axis=0, return_index=True)
-    splits = np.flatnonzero(answers.split >= LEAST)
+    splits = np.flatnonzero(answers.split >= MIN_LISTED_ALTERNATIVE)
     leaving = _leaving(clustering, splits, original)
     rows: list[tuple[Any, ...]] = [
         (answers.merge[m], "merge", names[a], names[b], [])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
-from partita.pairs.columns import FORMS, Columns
+from partita.pairs.columns import FORMS, TemplateColumns
 from partita.pairs.readings import NIL, Bools, Codes, Column, Places
 
 BATCH = 1 << 14  # pairs whose columns fit in the cache
@@ -22,10 +22,10 @@ Cutoffs = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+class TemplatePairs:
     """Pairs of one document's templates, as positions; S is before T."""
 
-    columns: Columns
+    columns: TemplateColumns
     s: Places
     t: Places
     cutoffs: Cutoffs
@@ -44,7 +44,7 @@ class Pairs:
 class Characteristic:
     """A function over pairs, and the names of its values."""
 
-    of: Callable[[Pairs], NDArray[np.generic]]
+    of: Callable[[TemplatePairs], NDArray[np.generic]]
     values: tuple[str, ...]
     saved_name: str = ""  # in parameter files, where it is not that of the function
 
@@ -62,12 +62,12 @@ class Characteristic:
         return tuple(f"{self.name}: {value}" for value in self.values)
 
 
-def any_pair(pairs: Pairs) -> Codes:
+def any_pair(pairs: TemplatePairs) -> Codes:
     """Any two templates at all: its weight is the log-odds before anything is observed."""
     return np.zeros(len(pairs.s), dtype=np.uint8)
 
 
-def slot_relation(pairs: Pairs) -> NDArray[np.generic]:
+def slot_relation(pairs: TemplatePairs) -> NDArray[np.generic]:
     """What S is to T: their slot values are identical, S is properly subsumed by T (T is the more
     general one), S properly subsumes T, or they are otherwise consistent."""
     below, above = np.ones((2, len(pairs.s)), dtype=np.bool_)
@@ -77,7 +77,7 @@ def slot_relation(pairs: Pairs) -> NDArray[np.generic]:
     return 3 - 2 * below - above
 
 
-def values_in_common(pairs: Pairs) -> NDArray[np.generic]:
+def values_in_common(pairs: TemplatePairs) -> NDArray[np.generic]:
     """Whether S and T have two or more slot values in common that are not nil."""
     common = np.zeros(len(pairs.s), dtype=np.uint8)
     for slot in pairs.columns.slots:
@@ -85,24 +85,24 @@ def values_in_common(pairs: Pairs) -> NDArray[np.generic]:
     return common >= 2
 
 
-def same_long_name(pairs: Pairs) -> NDArray[np.generic]:
+def same_long_name(pairs: TemplatePairs) -> NDArray[np.generic]:
     """Whether the names of S and T are identical and of more than one word."""
     return pairs.equal(pairs.columns.name) & (pairs.columns.name_words.size[pairs.t] > 1)
 
 
-def reference_of_t(pairs: Pairs) -> NDArray[np.generic]:
+def reference_of_t(pairs: TemplatePairs) -> NDArray[np.generic]:
     """How T refers: by an indefinite expression, a definite one (pronouns among them), neither."""
     return _REFERENCE[pairs.columns.form[pairs.t]]
 
 
-def antecedent(pairs: Pairs) -> NDArray[np.generic]:
+def antecedent(pairs: TemplatePairs) -> NDArray[np.generic]:
     """For a definite T what the reference module says of S: preferred (directly or by a chain of
     preferred antecedents), possible, or not listed."""
     definite = _REFERENCE[pairs.columns.form[pairs.t]] == 1
     return np.where(definite, 1 + pairs.columns.antecedents.of(pairs.s, pairs.t), 0)
 
 
-def distance(pairs: Pairs) -> NDArray[np.generic]:
+def distance(pairs: TemplatePairs) -> NDArray[np.generic]:
     """How far T is from S in characters, in five classes that had equal shares of the training
     pairs."""
     return np.searchsorted(np.array(pairs.cutoffs), characters(pairs), side="left")
@@ -125,7 +125,7 @@ PAPER: tuple[Characteristic, ...] = (
 )
 
 
-def characters(pairs: Pairs) -> Column:
+def characters(pairs: TemplatePairs) -> Column:
     """Return the characters between the end of S and the start of T, 0 if they overlap."""
     between: Column = np.maximum(pairs.columns.start[pairs.t] - pairs.columns.end[pairs.s], 0)
     return between
@@ -139,14 +139,16 @@ def quintiles(distances: Iterable[Column]) -> Cutoffs:
     return tuple(np.quantile(pooled, (0.2, 0.4, 0.6, 0.8), method="lower").astype(float).tolist())
 
 
-def pairs_of(columns: Columns, left: IntArray, right: IntArray, cutoffs: Cutoffs) -> Pairs:
+def pairs_of(
+    columns: TemplateColumns, left: IntArray, right: IntArray, cutoffs: Cutoffs
+) -> TemplatePairs:
     """Return the pairs at these positions, each in text order."""
     s, t = np.minimum(left, right).astype(np.intp), np.maximum(left, right).astype(np.intp)
-    return Pairs(columns, s, t, cutoffs)
+    return TemplatePairs(columns, s, t, cutoffs)
 
 
 def characteristics_of(
-    columns: Columns,
+    columns: TemplateColumns,
     left: IntArray,
     right: IntArray,
     chosen: Sequence[Characteristic] = PAPER,
@@ -170,17 +172,17 @@ def feature_names(characteristics: Sequence[Characteristic]) -> tuple[str, ...]:
     )
 
 
-def offsets(characteristics: Sequence[Characteristic]) -> IntArray:
+def feature_offsets(characteristics: Sequence[Characteristic]) -> IntArray:
     """Return where the features of each characteristic begin, and last their number."""
     return np.cumsum([0, *(len(characteristic.values) for characteristic in characteristics)])
 
 
-def log_odds(
+def pair_log_odds(
     codes: Codes, characteristics: Sequence[Characteristic], weights: FloatArray
 ) -> FloatArray:
     """Return the sum of the weights of each pair's features."""
     total = np.zeros(len(codes))
-    for n, first in enumerate(offsets(characteristics)[:-1]):
+    for n, first in enumerate(feature_offsets(characteristics)[:-1]):
         table = weights[first : first + len(characteristics[n].values)]
         if table.any():
             total += table[codes[:, n]]

@@ -110,7 +110,7 @@ def _antecedent_table(n: int, codes_by_key: dict[int, int]) -> AntecedentTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Slot:
+class SlotColumn:
     """One slot of all templates: values by number, and which values subsume others.
 
     `table[a, b]` tells that value b subsumes value a; `lists` holds values that are lists.
@@ -140,26 +140,26 @@ class Slot:
         return inside | nil
 
 
-def slot_columns(templates: Sequence[Template], schema: Schema | None) -> tuple[Slot, ...]:
+def slot_columns(templates: Sequence[Template], schema: Schema | None) -> tuple[SlotColumn, ...]:
     """Return the slots that any template fills."""
     return _typed(templates, schema) if schema is not None else _plain(templates)
 
 
-def _typed(templates: Sequence[Template], schema: Schema) -> tuple[Slot, ...]:
+def _typed(templates: Sequence[Template], schema: Schema) -> tuple[SlotColumn, ...]:
     values = [schema.values(template) for template in templates]
     return tuple(_typed_slot(name, values, schema) for name in _names(values))
 
 
-def _typed_slot(name: str, rows: Sequence[Mapping[str, Any]], schema: Schema) -> Slot:
+def _typed_slot(name: str, rows: Sequence[Mapping[str, Any]], schema: Schema) -> SlotColumn:
     values = intern_values([row.get(name) for row in rows])
     distinct = list(dict.fromkeys(row[name] for row in rows if name in row))
     slot = schema.slot(name)
     narrower = ("identical", "more specific")
     table = [[compare(slot, a, b) in narrower for b in distinct] for a in distinct]
-    return Slot(values, np.array(table, dtype=np.bool_))
+    return SlotColumn(values, np.array(table, dtype=np.bool_))
 
 
-def _plain(templates: Sequence[Template]) -> tuple[Slot, ...]:
+def _plain(templates: Sequence[Template]) -> tuple[SlotColumn, ...]:
     rows = [_content(template) for template in templates]
     return tuple(_plain_slot([row.get(name) for row in rows]) for name in _names(rows))
 
@@ -176,13 +176,13 @@ def _content(template: Template) -> dict[str, Any]:
     return {name: value for name, value in content.items() if value not in (None, "", [], ())}
 
 
-def _plain_slot(column: Sequence[Any]) -> Slot:
+def _plain_slot(column: Sequence[Any]) -> SlotColumn:
     lists = [isinstance(value, list | tuple) for value in column]
     values = intern_values([_frozen(value) for value in column])
     if not any(lists):
-        return Slot(values)
+        return SlotColumn(values)
     texts = [[] if value is None else _texts(value) for value in column]
-    return Slot(values, lists=string_sets(texts))
+    return SlotColumn(values, lists=string_sets(texts))
 
 
 def _frozen(value: Any) -> frozenset[str] | str | None:
@@ -205,7 +205,7 @@ ROLES = ("subject", "object", "oblique", "possessive", "apposition")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class TemplateColumns:
     """Columns with one entry per template, in text order; NIL (-1) where unknown.
 
     `frequency` counts the templates with the same head. `rivals[k, j]` counts those of kind k
@@ -215,7 +215,7 @@ class Columns:
 
     templates: tuple[Template, ...]
     ids: tuple[str, ...]
-    slots: tuple[Slot, ...]
+    slots: tuple[SlotColumn, ...]
     antecedents: AntecedentTable
     start: Column
     end: Column
@@ -254,7 +254,7 @@ class Columns:
 
 def template_columns(
     templates: Sequence[Template], *, schema: Schema | None = None, compatible: Bools | None = None
-) -> Columns:
+) -> TemplateColumns:
     """Return the columns of a document's templates, given in text order.
 
     `schema` gives the slot types. `compatible` tells which two templates may corefer; without it,
@@ -264,11 +264,11 @@ def template_columns(
     if len(set(ids)) < len(ids):
         raise InputError(f"duplicate template id {Counter(ids).most_common(1)[0][0]}")
     heads = intern_values(map(readings.head, templates))
-    words = string_sets([readings.words(template) for template in templates])
+    words = string_sets([readings.content_words(template) for template in templates])
     names = [readings.name(template) for template in templates]
     compact, initials = _abbreviations(names)
     kind, rivals = _rivals(templates, compatible)
-    return Columns(
+    return TemplateColumns(
         templates=tuple(templates),
         ids=ids,
         slots=slot_columns(templates, schema),
@@ -281,14 +281,14 @@ def template_columns(
         type=intern_values(template.type for template in templates),
         head=heads,
         head_bit=words.bit_of(map(readings.head, templates)),
-        number=intern_values(map(readings.number, templates)),
+        number=intern_values(map(readings.template_number, templates)),
         name=intern_values(names),
         name_words=string_sets([readings.name_words(name) for name in names]),
         compact=compact,
         initials=initials,
         text=intern_values(template.text.casefold() for template in templates),
         words=words,
-        modifiers=string_sets([readings.texts(t.context.get("MODIFIERS")) for t in templates]),
+        modifiers=string_sets([readings.slot_texts(t.context.get("MODIFIERS")) for t in templates]),
         person=_slot(templates, "PERSON", ("1", "2", "3")),
         gender=intern_values(str(t.context.get("GENDER", "")) for t in templates),
         speaker=intern_values(str(t.context.get("SPEAKER", "")) for t in templates),
@@ -335,7 +335,7 @@ def _rivals(templates: Sequence[Template], compatible: Bools | None) -> tuple[Co
     if compatible is not None:
         kind, member = np.arange(len(templates), dtype=np.int32), compatible
     else:
-        kind = intern_values((t.type, readings.number(t)) for t in templates)
+        kind = intern_values((t.type, readings.template_number(t)) for t in templates)
         member = kind[None, :] == np.arange(kind.max(initial=-1) + 1)[:, None]
     counts = np.zeros((len(member), len(templates) + 1), dtype=np.int32)
     np.cumsum(member, axis=1, out=counts[:, 1:])

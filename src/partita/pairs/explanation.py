@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.core import CoreferenceSet, FloatArray, PairProbabilities
 from partita.errors import InputError
-from partita.pairs.columns import Columns
+from partita.pairs.columns import TemplateColumns
 from partita.pairs.models import MaximumEntropy, probability, tied
 
 MarginalsOf = Callable[[PairProbabilities], FloatArray]
@@ -23,7 +23,7 @@ IDENTITY_IS = "Whether one is an apposition to the other or its asserted predica
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class FeatureContribution:
     """A feature of the pair, its weight, and the documentation of its characteristic."""
 
     feature: str
@@ -37,7 +37,7 @@ class PairExplanation:
 
     left: str
     right: str
-    contributions: tuple[Contribution, ...]
+    contributions: tuple[FeatureContribution, ...]
     log_odds: float
     probability: float
 
@@ -62,17 +62,19 @@ class SetExplanation:
     influences: tuple[Influence, ...]
 
 
-def explain_pair(model: MaximumEntropy, columns: Columns, left: str, right: str) -> PairExplanation:
+def explain_pair(
+    model: MaximumEntropy, columns: TemplateColumns, left: str, right: str
+) -> PairExplanation:
     """Return the features of a pair with their weights, the heaviest first."""
     s, t = sorted((_position(columns.ids, left), _position(columns.ids, right)))
     codes = model.codes(columns, np.array([s]), np.array([t]))[0].tolist()
     contributions, first = [], 0
     for characteristic, code in zip(model.characteristics, codes, strict=True):
         feature, weight = characteristic.features[code], float(model.weights[first + code])
-        contributions.append(Contribution(feature, weight, characteristic.documentation))
+        contributions.append(FeatureContribution(feature, weight, characteristic.documentation))
         first += len(characteristic.values)
     if model.identity and tied(columns, np.array([s]), np.array([t]))[0]:
-        one = Contribution("identity: said in the sentence", model.identity, IDENTITY_IS)
+        one = FeatureContribution("identity: said in the sentence", model.identity, IDENTITY_IS)
         contributions.append(one)
     contributions.sort(key=lambda each: -abs(each.weight))
     total = sum(each.weight for each in contributions)

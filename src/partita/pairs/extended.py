@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.pairs.characteristics import PAPER, Characteristic, Pairs
+from partita.pairs.characteristics import PAPER, Characteristic, TemplatePairs
 from partita.pairs.columns import FORMS, REGIONS, ROLES
 from partita.pairs.readings import DETERMINERS, NIL, PRONOUNS, Bools, Column, StringSets
 
@@ -16,34 +16,34 @@ Values = NDArray[np.generic]
 _PRONOUN = FORMS.index("pronoun")
 
 
-def forms(pairs: Pairs) -> Values:
+def forms(pairs: TemplatePairs) -> Values:
     """The forms of S and T together, pronouns apart from other definites."""
     s, t = pairs.both(pairs.columns.form)
     return s * (len(FORMS) + 1) + t
 
 
-def regions(pairs: Pairs) -> Values:
+def regions(pairs: TemplatePairs) -> Values:
     """Where S and T stand: in the text, a heading, a subject line, a table, or elsewhere."""
     s, t = pairs.both(pairs.columns.region)
     return s * (len(REGIONS) + 1) + t
 
 
-def type_agreement(pairs: Pairs) -> Values:
+def type_agreement(pairs: TemplatePairs) -> Values:
     """Whether S and T are of the same type, where both are known."""
     return _agreement(pairs, pairs.columns.type)
 
 
-def number_agreement(pairs: Pairs) -> Values:
+def number_agreement(pairs: TemplatePairs) -> Values:
     """Whether S and T agree in number, where both are known."""
     return _agreement(pairs, pairs.columns.number)
 
 
-def gender_agreement(pairs: Pairs) -> Values:
+def gender_agreement(pairs: TemplatePairs) -> Values:
     """Whether S and T agree in gender, where both are known."""
     return _agreement(pairs, pairs.columns.gender)
 
 
-def heads(pairs: Pairs) -> Values:
+def heads(pairs: TemplatePairs) -> Values:
     """How the heads meet, by the form of T: the same head, the head of T is a word of S, the head
     of S is a word of T, or neither. Of pronouns only the same one counts."""
     columns = pairs.columns
@@ -54,14 +54,14 @@ def heads(pairs: Pairs) -> Values:
     return columns.form[pairs.t] * 4 + relation
 
 
-def modifiers(pairs: Pairs) -> Values:
+def modifier_relation(pairs: TemplatePairs) -> Values:
     """What the modifiers of S are to those of T, for two templates with one head: none, the same,
     S has more, T has more, or each has some that the other has not."""
     same = pairs.equal(pairs.columns.head) & (pairs.columns.form[pairs.t] != _PRONOUN)
     return np.where(same, 1 + _set_relation(pairs, pairs.columns.modifiers), 0)
 
 
-def names(pairs: Pairs) -> Values:
+def names(pairs: TemplatePairs) -> Values:
     """What the names of S and T are to each other: identical, one's words among the other's, an
     acronym of the other, partly the same words, or different; and whether either is no name."""
     columns = pairs.columns
@@ -75,7 +75,7 @@ def names(pairs: Pairs) -> Values:
     return np.where(both, relation, 0)
 
 
-def overlap(pairs: Pairs) -> Values:
+def overlap(pairs: TemplatePairs) -> Values:
     """Which share of the words of the shorter expression the longer one has too."""
     common = pairs.columns.words.common(pairs.s, pairs.t)
     s, t = pairs.both(pairs.columns.words.size)
@@ -84,19 +84,19 @@ def overlap(pairs: Pairs) -> Values:
     return np.where(shorter == 0, 0, np.where(common == 0, 1, 1 + share))
 
 
-def same_text(pairs: Pairs) -> Values:
+def same_text(pairs: TemplatePairs) -> Values:
     """Whether S and T are the same words, letter by letter, by the form of T."""
     same = pairs.equal(pairs.columns.text)
     return np.where(same, 1 + pairs.columns.form[pairs.t], 0)
 
 
-def sentences(pairs: Pairs) -> Values:
+def sentence_distance(pairs: TemplatePairs) -> Values:
     """How many sentences T is after S, by the form of T."""
     s, t = pairs.both(pairs.columns.sentence)
     return pairs.columns.form[pairs.t] * 7 + np.searchsorted(_SENTENCES, t - s, side="left")
 
 
-def rivals(pairs: Pairs) -> Values:
+def rivals(pairs: TemplatePairs) -> Values:
     """How many templates between S and T are compatible with T, by the form of T."""
     columns = pairs.columns
     kind = columns.kind[pairs.t]
@@ -104,7 +104,7 @@ def rivals(pairs: Pairs) -> Values:
     return columns.form[pairs.t] * 6 + np.searchsorted(_RIVALS, between, side="left")
 
 
-def nearest(pairs: Pairs) -> Values:
+def nearest(pairs: TemplatePairs) -> Values:
     """Whether S is the nearest compatible template before T, the nearest one with its head, both,
     or neither."""
     compatible = pairs.columns.previous[pairs.t] == pairs.s
@@ -112,7 +112,7 @@ def nearest(pairs: Pairs) -> Values:
     return np.where(compatible, 1, 0) + np.where(head, 2, 0)
 
 
-def ties(pairs: Pairs) -> Values:
+def ties(pairs: TemplatePairs) -> Values:
     """What the sentence says of the two: one is in apposition to the other, one is the predicate
     of the other, or nothing."""
     columns = pairs.columns
@@ -120,7 +120,7 @@ def ties(pairs: Pairs) -> Values:
     return np.where(apposition, 1, np.where(_points(pairs, columns.copula), 2, 0))
 
 
-def nesting(pairs: Pairs) -> Values:
+def nesting(pairs: TemplatePairs) -> Values:
     """Whether one expression contains the other, by whether the inner one is a pronoun."""
     columns = pairs.columns
     (s, t), (s_end, t_end) = pairs.both(columns.start), pairs.both(columns.end)
@@ -130,7 +130,7 @@ def nesting(pairs: Pairs) -> Values:
     return np.where(t_inside | s_inside, 1 + (inner == _PRONOUN), 0)
 
 
-def speakers(pairs: Pairs) -> Values:
+def same_speaker(pairs: TemplatePairs) -> Values:
     """For two pronouns of the first or second person: whether the person is the same, and whether
     the speaker is."""
     columns = pairs.columns
@@ -142,7 +142,7 @@ def speakers(pairs: Pairs) -> Values:
     return np.where(both_in_dialogue, 1 + 3 * (s != t) + voice, 0)
 
 
-def pronouns(pairs: Pairs) -> Values:
+def pronouns(pairs: TemplatePairs) -> Values:
     """Which pronoun T is, and whether S is the same, another pronoun, or a description."""
     columns = pairs.columns
     s, t = pairs.both(columns.pronoun)
@@ -150,47 +150,47 @@ def pronouns(pairs: Pairs) -> Values:
     return np.where(columns.form[pairs.t] == _PRONOUN, 1 + t * 3 + kind, 0)
 
 
-def pronoun_of_s(pairs: Pairs) -> Values:
+def pronoun_of_s(pairs: TemplatePairs) -> Values:
     """Which pronoun S is, if it is one."""
     return pairs.columns.pronoun[pairs.s]
 
 
-def roles(pairs: Pairs) -> Values:
+def roles(pairs: TemplatePairs) -> Values:
     """The grammatical roles of S and T in their clauses."""
     s, t = pairs.both(pairs.columns.role)
     return s * (len(ROLES) + 1) + t
 
 
-def determiner_of_t(pairs: Pairs) -> Values:
+def determiner_of_t(pairs: TemplatePairs) -> Values:
     """The determiner of T, and whether its head is that of S."""
     determiner = pairs.columns.determiner[pairs.t]
     return 2 * determiner + pairs.equal(pairs.columns.head)
 
 
-def length_of_t(pairs: Pairs) -> Values:
+def length_of_t(pairs: TemplatePairs) -> Values:
     """How many words the expression T has."""
     return np.searchsorted(_LENGTHS, pairs.columns.length[pairs.t], side="left")
 
 
-def frequency(pairs: Pairs) -> Values:
+def frequency(pairs: TemplatePairs) -> Values:
     """How many templates of the document have the head of T, and whether it is that of S."""
     times = np.searchsorted(_TIMES, pairs.columns.frequency[pairs.t], side="left")
     return 2 * times + pairs.equal(pairs.columns.head)
 
 
-def _agreement(pairs: Pairs, column: Column) -> Values:
+def _agreement(pairs: TemplatePairs, column: Column) -> Values:
     s, t = pairs.both(column)
     return np.where((s == NIL) | (t == NIL), 0, 1 + (s != t))
 
 
-def _set_relation(pairs: Pairs, sets: StringSets) -> Values:
+def _set_relation(pairs: TemplatePairs, sets: StringSets) -> Values:
     common = sets.common(pairs.s, pairs.t)
     s, t = pairs.both(sets.size)
     fuller = np.where(common == t, 2, np.where(common == s, 3, 4))
     return np.where((common == s) & (common == t), (s > 0).astype(np.int64), fuller)
 
 
-def _cross_equal(pairs: Pairs, left: Column, right: Column) -> Bools:
+def _cross_equal(pairs: TemplatePairs, left: Column, right: Column) -> Bools:
     """Whether one's left value is the other's right value."""
     (s_left, t_left), (s_right, t_right) = pairs.both(left), pairs.both(right)
     forward: Bools = (s_left == t_right) & (s_left != NIL)
@@ -198,7 +198,7 @@ def _cross_equal(pairs: Pairs, left: Column, right: Column) -> Bools:
     return np.logical_or(forward, backward)
 
 
-def _points(pairs: Pairs, target: Column) -> Bools:
+def _points(pairs: TemplatePairs, target: Column) -> Bools:
     points: Bools = (target[pairs.t] == pairs.s) | (target[pairs.s] == pairs.t)
     return points
 
@@ -242,17 +242,19 @@ EXTENDED: tuple[Characteristic, ...] = (
     Characteristic(number_agreement, _AGREEMENT),
     Characteristic(gender_agreement, _AGREEMENT),
     Characteristic(heads, _joint(_FORM, _HEADS)),
-    Characteristic(modifiers, _MODIFIERS),
+    Characteristic(modifier_relation, _MODIFIERS, saved_name="modifiers"),
     Characteristic(names, _NAMES),
     Characteristic(overlap, _OVERLAP),
     Characteristic(same_text, ("no", *_FORM)),
-    Characteristic(sentences, _joint(_FORM, _AFTER)),
+    Characteristic(sentence_distance, _joint(_FORM, _AFTER), saved_name="sentences"),
     Characteristic(rivals, _joint(_FORM, _COUNTS)),
     Characteristic(nearest, ("neither", "nearest", "nearest with the head", "both")),
     Characteristic(ties, ("nothing", "apposition", "predicate")),
     Characteristic(nesting, ("none", "nested", "nested pronoun")),
     Characteristic(
-        speakers, ("not both spoken", *_joint(("same person", "other person"), _VOICES))
+        same_speaker,
+        ("not both spoken", *_joint(("same person", "other person"), _VOICES)),
+        saved_name="speakers",
     ),
     Characteristic(pronouns, ("no pronoun", *_joint(_PRONOUNS, _PARTNERS))),
     Characteristic(pronoun_of_s, _PRONOUNS),

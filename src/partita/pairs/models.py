@@ -28,10 +28,10 @@ from partita.pairs.characteristics import (
     Cutoffs,
     characteristics_of,
     feature_names,
-    log_odds,
-    offsets,
+    feature_offsets,
+    pair_log_odds,
 )
-from partita.pairs.columns import Columns, template_columns
+from partita.pairs.columns import TemplateColumns, template_columns
 from partita.pairs.extended import EXTENDED, ties
 from partita.pairs.readings import Bools, Codes
 from partita.templates.schema import Schema
@@ -46,7 +46,9 @@ IDENTITY = 5.0
 class PairModel(Protocol):
     """Any source of pair probabilities."""
 
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+    def pair_probabilities(
+        self, columns: TemplateColumns, left: IntArray, right: IntArray
+    ) -> FloatArray:
         """Return the probability of coreference for each pair of positions in a document."""
 
 
@@ -67,7 +69,7 @@ class MaximumEntropy:
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.weights.shape != (int(offsets(self.characteristics)[-1]),):
+        if self.weights.shape != (int(feature_offsets(self.characteristics)[-1]),):
             raise InputError("a pair model needs one weight for each of its features")
 
     @property
@@ -77,21 +79,23 @@ class MaximumEntropy:
     @cached_property
     def identity(self) -> float:
         """What an apposition or predicate adds: nothing if the weights say it already."""
-        first = offsets(self.characteristics)
+        first = feature_offsets(self.characteristics)
         for n, characteristic in enumerate(self.characteristics):
             if characteristic.name == ties.__name__ and self.weights[first[n] + 1 :][:2].any():
                 return 0.0
         return IDENTITY
 
-    def codes(self, columns: Columns, left: IntArray, right: IntArray) -> Codes:
+    def codes(self, columns: TemplateColumns, left: IntArray, right: IntArray) -> Codes:
         return characteristics_of(columns, left, right, self.characteristics, cutoffs=self.cutoffs)
 
-    def log_odds(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+    def log_odds(self, columns: TemplateColumns, left: IntArray, right: IntArray) -> FloatArray:
         """Return Σ λ_i f_i for each pair, and what is added to those that are said to be one."""
-        score = log_odds(self.codes(columns, left, right), self.characteristics, self.weights)
+        score = pair_log_odds(self.codes(columns, left, right), self.characteristics, self.weights)
         return score + self.identity * tied(columns, left, right) if self.identity else score
 
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+    def pair_probabilities(
+        self, columns: TemplateColumns, left: IntArray, right: IntArray
+    ) -> FloatArray:
         return probability(self.log_odds(columns, left, right))
 
 
@@ -129,11 +133,13 @@ class ThingsAndEvents:
         """Return the model for the templates of one coreference set."""
         return self.events if any(KIND in one.context for one in templates[:1]) else self.things
 
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+    def pair_probabilities(
+        self, columns: TemplateColumns, left: IntArray, right: IntArray
+    ) -> FloatArray:
         return self.model_for(columns.templates).pair_probabilities(columns, left, right)
 
 
-def tied(columns: Columns, left: IntArray, right: IntArray) -> Bools:
+def tied(columns: TemplateColumns, left: IntArray, right: IntArray) -> Bools:
     """Return which pairs are an apposition, or a predicate and its subject."""
     told: Bools = np.zeros(len(left), dtype=np.bool_)
     for target in (columns.apposition, columns.copula):

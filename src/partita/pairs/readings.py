@@ -126,7 +126,7 @@ def all_words(template: Template) -> list[str]:
     return name_words(template.text or name(template))
 
 
-def words(template: Template) -> set[str]:
+def content_words(template: Template) -> set[str]:
     """Return the content words, and the head in its own form."""
     if template.form == "pronoun":
         return set()
@@ -170,14 +170,14 @@ def determiner(template: Template) -> int:
     return DETERMINER_GROUP.get(word, len(DETERMINERS))
 
 
-def number(template: Template) -> str | None:
+def template_number(template: Template) -> str | None:
     """Return singular or plural, also of a count."""
     if isinstance(template.number, int):
         return "singular" if template.number == 1 else "plural"
     return template.number or None
 
 
-def texts(value: object) -> list[str]:
+def slot_texts(value: object) -> list[str]:
     """Return a slot's value as a list of texts."""
     if isinstance(value, list | tuple):
         return [str(each) for each in value]

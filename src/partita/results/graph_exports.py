@@ -13,7 +13,7 @@ Message = Mapping[str, Any]
 
 NODE_FIELDS = ("message", "text", "sort", "entity", "name")
 EDGE_FIELDS = ("probability", "marginal")
-LEAST = 0.001  # marginal from which a pair is an edge
+MIN_EDGE_MARGINAL = 0.001  # marginal from which a pair is an edge
 STATEMENT_COLUMNS = (
     *("canonical_id", "entity_id", "prop", "prop_type", "schema", "value", "dataset", "origin"),
     *("lang", "original_value", "external", "first_seen", "last_seen", "id", "probability"),
@@ -71,7 +71,7 @@ def _edges(message: Message) -> Iterator[str]:
         for pair in line["pairs"]:
             edges.setdefault((pair["left"], pair["right"]), pair)
     for pair in edges.values():
-        if pair["marginal"] >= LEAST:
+        if pair["marginal"] >= MIN_EDGE_MARGINAL:
             ends = f"source={_node_id(message, pair['left'])}"
             ends += f" target={_node_id(message, pair['right'])}"
             data = "".join(f'<data key="{key}">{pair[key]!r}</data>' for key in EDGE_FIELDS)

@@ -29,8 +29,10 @@ SCHEMA = "results.schema.json"
 SMALL = 16
 PLAIN_BITS = 10_000
 
-LARGE = 60  # templates; of larger sets of the joint model only pairs from LEAST on are listed
-LEAST = 0.005
+LARGE = (
+    60  # templates; of larger sets of the joint model only pairs from MIN_LISTED_PAIR on are listed
+)
+MIN_LISTED_PAIR = 0.005
 
 Unlisted = tuple[int, float]  # number of pairs not listed in the input, and their probability
 Positions = list[tuple[int, int]]
@@ -135,11 +137,13 @@ def _listed_pairs(distribution: Distribution, extra: Positions) -> BoolArray:
     """Return which pairs are listed: those that may corefer, and all that are constrained.
 
     In a large set of the joint model any two may corefer, nearly all with a tiny probability:
-    those below LEAST are left out.
+    those below MIN_LISTED_PAIR are left out.
     """
     shown = distribution.probabilities > 0.0
     if len(shown) > LARGE and distribution.model == "joint":
-        shown = np.maximum(distribution.probabilities, distribution.marginals.value) >= LEAST
+        shown = (
+            np.maximum(distribution.probabilities, distribution.marginals.value) >= MIN_LISTED_PAIR
+        )
     for a, b in extra:
         shown[a, b] = True
     return np.triu(shown, 1)
@@ -149,7 +153,7 @@ def _below_least(distribution: Distribution, listed: BoolArray) -> Unlisted | No
     """Return how many pairs are left out, and what their probability does not reach."""
     possible = np.triu(distribution.probabilities > 0.0, 1)
     count = int((possible & ~listed).sum())
-    return (count, LEAST) if count else None
+    return (count, MIN_LISTED_PAIR) if count else None
 
 
 def _pairs(distribution: Distribution, quoted: Sequence[str], shown: BoolArray) -> str:

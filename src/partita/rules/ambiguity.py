@@ -7,10 +7,10 @@ from itertools import combinations
 
 from partita.rules.syntax import (
     Atom,
-    Choice,
     Node,
+    PatternChoice,
+    PatternRow,
     Repeat,
-    Row,
     Test,
     children,
     nullable,
@@ -30,34 +30,34 @@ def first_atoms(node: Node) -> Firsts:
     """Return the atoms that the first phrase of a match may satisfy."""
     if isinstance(node, Atom):
         return frozenset({node})
-    if isinstance(node, Row):
+    if isinstance(node, PatternRow):
         return _firsts_of_row(node.parts, frozenset())
     return frozenset().union(*map(first_atoms, children(node)))
 
 
-def ways(node: Node, follow: Firsts = frozenset()) -> int:
+def count_ways(node: Node, follow: Firsts = frozenset()) -> int:
     """Return an upper bound of the ways to match the same phrases, given what may follow."""
     if isinstance(node, Atom) or single_phrase(node):
         return 1
-    if isinstance(node, Row):
+    if isinstance(node, PatternRow):
         return _row(node, follow)
-    if isinstance(node, Choice):
+    if isinstance(node, PatternChoice):
         return _choice(node, follow)
     if isinstance(node, Repeat):
         return _repeat(node, follow)
-    return ways(node.body, follow)
+    return count_ways(node.body, follow)
 
 
-def _row(node: Row, follow: Firsts) -> int:
+def _row(node: PatternRow, follow: Firsts) -> int:
     product = 1
     for part in reversed(node.parts):
-        product = min(product * ways(part, follow), CAP)
+        product = min(product * count_ways(part, follow), CAP)
         follow = first_atoms(part) | follow if nullable(part) else first_atoms(part)
     return product
 
 
-def _choice(node: Choice, follow: Firsts) -> int:
-    each = [ways(branch, follow) for branch in node.branches]
+def _choice(node: PatternChoice, follow: Firsts) -> int:
+    each = [count_ways(branch, follow) for branch in node.branches]
     starts = [first_atoms(b) | follow if nullable(b) else first_atoms(b) for b in node.branches]
     clash = any(may_overlap(a, b) for a, b in combinations(starts, 2))
     return min(sum(each), CAP) if clash else max(each)
@@ -65,7 +65,7 @@ def _choice(node: Choice, follow: Firsts) -> int:
 
 def _repeat(node: Repeat, follow: Firsts) -> int:
     again = first_atoms(node.body)
-    each = ways(node.body, follow | again if node.most > 1 else follow)
+    each = count_ways(node.body, follow | again if node.most > 1 else follow)
     counts = range(node.least if may_overlap(again, follow) else node.most, node.most + 1)
     if each == 1:
         return len(counts)
@@ -117,4 +117,4 @@ def repeats_empty(node: Node) -> bool:
 
 def deterministic(node: Node) -> bool:
     """Return whether the first match is the longest: at most one way to go on at every phrase."""
-    return ways(node) == 1
+    return count_ways(node) == 1

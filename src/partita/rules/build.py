@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.errors import InputError
-from partita.rules import values
 from partita.rules.ambiguity import SINGLE_VALUED
-from partita.rules.compile import Expression, Span, Spans
+from partita.rules.compile import CompiledPattern, Span, Spans
 from partita.rules.domain import Call, Constant, Reference, Rule, SlotMapping, TemplateRule, Value
 from partita.rules.phrases import Phrase, SharedPhrase
-from partita.rules.predicates import value_text
+from partita.rules.predicates import compared_text
 from partita.rules.rule_parts import labels_used
+from partita.rules.values import PARSERS
 from partita.templates.schema import Schema
 from partita.templates.words import symbol
 
@@ -51,7 +51,7 @@ ValueFunction = Callable[[MatchContext], Any]
 SpanFunction = Callable[[MatchContext], Span | None]
 
 
-def label_finder(expression: Expression, label: str) -> SpanFunction:
+def label_finder(expression: CompiledPattern, label: str) -> SpanFunction:
     """Return a function that finds the span of a label, its last round if it is repeated."""
     groups = expression.groups.get(label, [])
     if len(groups) != 1:
@@ -65,7 +65,7 @@ def label_finder(expression: Expression, label: str) -> SpanFunction:
     return alone
 
 
-def compile_value(value: Value, expression: Expression) -> ValueFunction:
+def compile_value(value: Value, expression: CompiledPattern) -> ValueFunction:
     """Return a function that computes the value for a match; None means no value."""
     if isinstance(value, Constant):
         return lambda scene: value.value
@@ -111,7 +111,7 @@ def _compile_reference(value: Reference, find: SpanFunction) -> ValueFunction:
     return {"text": whole, "last": last}.get(value.which, first)
 
 
-def _compile_all(value: Reference, expression: Expression) -> ValueFunction:
+def _compile_all(value: Reference, expression: CompiledPattern) -> ValueFunction:
     def all_of(scene: MatchContext) -> list[SharedPhrase]:
         spans = expression.all_spans(scene.characters, scene.spans, value.label)
         return [item for start, end in spans for item in scene.items[start:end]]
@@ -133,7 +133,7 @@ def _compile_call(call: Call, arguments: list[ValueFunction]) -> ValueFunction:
     if call.function in ("upper", "lower"):
         change = str.upper if call.function == "upper" else str.lower
         return lambda scene: _map_texts(arguments[0](scene), change)
-    read: Callable[[str], Any] = getattr(values, call.function)
+    read = PARSERS[call.function]
 
     def reading(scene: MatchContext) -> Any:
         text = join_words(argument(scene) for argument in arguments)
@@ -154,8 +154,8 @@ def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
     if value is None:
         return None
     if isinstance(value, tuple):
-        return tuple(change(value_text(member)) for member in value)
-    return change(value_text(value))
+        return tuple(change(compared_text(member)) for member in value)
+    return change(compared_text(value))
 
 
 def _flatten(parts: Iterable[Any]) -> tuple[Any, ...]:
@@ -169,7 +169,7 @@ def _flatten(parts: Iterable[Any]) -> tuple[Any, ...]:
 
 def join_words(parts: Iterable[Any]) -> str:
     """Join the texts of values with spaces."""
-    return " ".join(map(value_text, _flatten(part for part in parts if part is not None)))
+    return " ".join(map(compared_text, _flatten(part for part in parts if part is not None)))
 
 
 def attribute_value(name: str, value: Any) -> Any:
@@ -199,7 +199,7 @@ class Builder:
     rule: str
 
     @classmethod
-    def of(cls, rule: str, build: Mapping[str, Value], expression: Expression) -> Builder:
+    def of(cls, rule: str, build: Mapping[str, Value], expression: CompiledPattern) -> Builder:
         same = {
             name: attribute_value(name, value.value)
             for name, value in build.items()
@@ -285,7 +285,7 @@ class Contributor:
 
     @classmethod
     def of(
-        cls, rule: Rule, template: TemplateRule, order: int, expression: Expression
+        cls, rule: Rule, template: TemplateRule, order: int, expression: CompiledPattern
     ) -> Contributor:
         return cls(
             rule.name,

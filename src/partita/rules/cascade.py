@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from partita.core.documents import Region
 from partita.rules.build import Contribution
-from partita.rules.domain import Domain
-from partita.rules.lexicon import Cut, Lexicon, Meaning, Multiword, combine_meanings
+from partita.rules.domain import RuleSet
+from partita.rules.lexicon import Cut, Meaning, Multiword, RuleLexicon, combine_meanings
 from partita.rules.phases import Encode, Matches, Stage, replace_matches
 from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.predicates import SEPARATOR, Tests
@@ -19,7 +19,7 @@ from partita.text.assertions import Statuses
 from partita.text.tokens import lower_words
 
 
-def shape(text: str) -> str:
+def letter_case(text: str) -> str:
     """Return the shape of a word: lower, upper, capital, mixed, digits, alnum or punct."""
     if text.islower():
         return "lower" if not _has_digit(text) else "alnum"
@@ -48,7 +48,7 @@ class Setting:
 class Words(dict[tuple[str, str], SharedPhrase]):
     """The words of one setting by text and tag, described on first use."""
 
-    def __init__(self, setting: Setting, lexicon: Lexicon, coded: Encode) -> None:
+    def __init__(self, setting: Setting, lexicon: RuleLexicon, coded: Encode) -> None:
         super().__init__()
         self.setting, self.lexicon, self.coded = setting, lexicon, coded
 
@@ -76,7 +76,7 @@ class Words(dict[tuple[str, str], SharedPhrase]):
             "word": word,
             "lemma": lemma,
             "tag": tag,
-            "shape": shape(text),
+            "shape": letter_case(text),
             "region": self.setting.region,
             "cased": self.setting.cased,
         }
@@ -94,7 +94,7 @@ class Words(dict[tuple[str, str], SharedPhrase]):
 class Vocabulary:
     """All words that a cascade has processed, by setting."""
 
-    lexicon: Lexicon
+    lexicon: RuleLexicon
     coded: Encode
     settings: dict[Setting, Words] = field(default_factory=dict)
     multiwords: dict[tuple[Any, ...], SharedPhrase] = field(default_factory=dict)
@@ -186,7 +186,7 @@ class TokenColumns(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class CascadeStep:
     """The input and output of a phase, for observers.
 
     `made` holds the phrase of each match in a phase with a cursor, `said` the contributions of a
@@ -204,7 +204,7 @@ class Step:
     statuses: Statuses | None = None
 
 
-Observer = Callable[[Step], None]
+Observer = Callable[[CascadeStep], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,11 +235,11 @@ def phrases_of(items: Sequence[SharedPhrase], starts: Sequence[int]) -> tuple[Ph
 class Cascade:
     """The compiled rules of a domain."""
 
-    def __init__(self, domain: Domain, cut: Cut = lower_words) -> None:
+    def __init__(self, domain: RuleSet, cut: Cut = lower_words) -> None:
         self.domain = domain
         self.tests = Tests(domain.types.below)
         self.stages = [Stage.of(phase, n, self.tests) for n, phase in enumerate(domain.phases)]
-        lexicon = Lexicon.of(domain.entries, domain.verbs, cut, domain.retags)
+        lexicon = RuleLexicon.of(domain.entries, domain.verbs, cut, domain.retags)
         self.vocabulary = Vocabulary(lexicon, self._coded)
         self.separator = SharedPhrase({}, [SEPARATOR] * len(self.stages))
         self.codes: dict[int, list[str]] = {}
@@ -270,7 +270,7 @@ class Cascade:
                 contributions += [contribution for contribution, _ in statements]
             if observer is not None:
                 given = (stage, scene.items, scene.characters, matches, pieces)
-                observer(Step(*given, tuple(phrases), tuple(statements), statuses))
+                observer(CascadeStep(*given, tuple(phrases), tuple(statements), statuses))
             if not matches.complete:
                 unfinished.append(stage.phase.name)
         return Analysis(items, starts, tuple(contributions), tuple(unfinished), statuses)

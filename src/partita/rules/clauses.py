@@ -6,7 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from partita.rules.domain import At, Rule, TemplateRule
-from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms, labels
+from partita.rules.syntax import (
+    Atom,
+    LabelledPattern,
+    Node,
+    PatternChoice,
+    PatternRow,
+    Repeat,
+    Test,
+    atoms,
+    labels,
+)
 
 FORMS = ("active", "passive", "relative", "reduced", "infinitive", "nominal")
 MOST_PHRASES = 3  # prepositional phrases after a clause
@@ -23,10 +33,10 @@ def _phrase(**tests: str) -> Atom:
 
 
 _PREPOSITION = _phrase(tag="IN|TO")
-_ADVERB = Choice((_phrase(tag="RB|RBR|RBS"), _phrase(kind="when|date|location")))
+_ADVERB = PatternChoice((_phrase(tag="RB|RBR|RBS"), _phrase(kind="when|date|location")))
 _THING = _phrase(kind="ng|date|number|measure|name")
-_ASIDE = Choice((_ADVERB, Row((_PREPOSITION, _THING))))
-_RELATIVE = Choice((_phrase(word="which|that|who"), _phrase(kind="ng", person="relative")))
+_ASIDE = PatternChoice((_ADVERB, PatternRow((_PREPOSITION, _THING))))
+_RELATIVE = PatternChoice((_phrase(word="which|that|who"), _phrase(kind="ng", person="relative")))
 _COMMA = Repeat(_phrase(word=","), 0, 1)
 _GAP = Repeat(_ASIDE, 0, 2)
 
@@ -112,42 +122,46 @@ def _patterns(clause: Clause, form: str) -> Iterator[Node]:
     elif object_:
         participle = _verb(clause, voice="passive|either", form="participle")
         question = _row(_phrase(kind="vg", lemma="be"), object_, _GAP, participle)
-        yield _row(Choice((_row(object_, _GAP, done), question)), by)
+        yield _row(PatternChoice((_row(object_, _GAP, done), question)), by)
 
 
 def _reduced(clause: Clause, object_: Node) -> Node:
     """Return the pattern without auxiliary; the following phrase marks the participle."""
     participle = _verb(clause, voice="passive|either", form="participle|gerund")
     phrases = _tail(clause, agent=True, least=1)
-    marker = Row((Choice((_PREPOSITION, _phrase(word="by"))), _THING))
-    return _row(object_, _COMMA, participle, Choice((phrases, marker)) if phrases else marker)
+    marker = PatternRow((PatternChoice((_PREPOSITION, _phrase(word="by"))), _THING))
+    return _row(
+        object_, _COMMA, participle, PatternChoice((phrases, marker)) if phrases else marker
+    )
 
 
 def _nominal(clause: Clause, object_: Node | None, by: Node | None) -> Iterator[Node]:
     if not clause.nominals:
         return
-    noun = Label("verb", _phrase(kind="ng", lemma="|".join(clause.nominals)))
-    of = Row((_phrase(word="of"), object_)) if object_ else None
+    noun = LabelledPattern("verb", _phrase(kind="ng", lemma="|".join(clause.nominals)))
+    of = PatternRow((_phrase(word="of"), object_)) if object_ else None
     yield _row(noun, of, by)
 
 
 def _verb(clause: Clause, **tests: str) -> Node:
-    return Label("verb", _phrase(kind="vg", lemma="|".join(clause.verbs), **tests))
+    return LabelledPattern("verb", _phrase(kind="vg", lemma="|".join(clause.verbs), **tests))
 
 
 def _tail(clause: Clause, agent: bool, least: int = 0) -> Node | None:
     """Return prepositional phrases, with at most two other things before each."""
     phrases = [
-        Row((_prepositions(word), Label(_preposition_label(word), node)))
+        PatternRow((_prepositions(word), LabelledPattern(_preposition_label(word), node)))
         for word, node in clause.others.items()
     ]
     if agent and clause.subject:
-        phrases.append(Row((_phrase(word="by"), Label("subject", clause.subject))))
+        phrases.append(PatternRow((_phrase(word="by"), LabelledPattern("subject", clause.subject))))
     if not phrases:
         return None
-    phrase = phrases[0] if len(phrases) == 1 else Choice(tuple(phrases))
+    phrase = phrases[0] if len(phrases) == 1 else PatternChoice(tuple(phrases))
     # the fewest asides first, or they would take phrases of the clause
-    with_asides = Choice((phrase, Row((_ASIDE, phrase)), Row((_ASIDE, _ASIDE, phrase))))
+    with_asides = PatternChoice(
+        (phrase, PatternRow((_ASIDE, phrase)), PatternRow((_ASIDE, _ASIDE, phrase)))
+    )
     return Repeat(with_asides, least, max(least, min(len(phrases), MOST_PHRASES)))
 
 
@@ -157,8 +171,8 @@ def _prepositions(words: str) -> Node:
         tuple(_phrase(word=word) for word in alternative.split())
         for alternative in words.split("|")
     ]
-    nodes = [row[0] if len(row) == 1 else Row(row) for row in rows]
-    return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes))
+    nodes = [row[0] if len(row) == 1 else PatternRow(row) for row in rows]
+    return nodes[0] if len(nodes) == 1 else PatternChoice(tuple(nodes))
 
 
 def _preposition_label(preposition: str) -> str:
@@ -167,9 +181,9 @@ def _preposition_label(preposition: str) -> str:
 
 
 def _labelled(name: str, node: Node | None) -> Node | None:
-    return Label(name, node) if node else None
+    return LabelledPattern(name, node) if node else None
 
 
 def _row(*parts: Node | None) -> Node:
     present = tuple(part for part in parts if part is not None)
-    return present[0] if len(present) == 1 else Row(present)
+    return present[0] if len(present) == 1 else PatternRow(present)

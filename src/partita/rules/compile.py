@@ -12,11 +12,11 @@ from partita.rules.ambiguity import deterministic, first_atoms
 from partita.rules.predicates import ANY, Alphabet, character_class
 from partita.rules.syntax import (
     Atom,
-    Choice,
-    Label,
+    LabelledPattern,
     Node,
+    PatternChoice,
+    PatternRow,
     Repeat,
-    Row,
     atoms,
     labels,
     longest,
@@ -33,11 +33,11 @@ class Rounds:
     """A repeat with labels inside: its group, and the expression of one round."""
 
     group: int
-    body: Expression
+    body: CompiledPattern
 
 
 @dataclass(slots=True)
-class Expression:
+class CompiledPattern:
     """A compiled pattern.
 
     `groups` holds the groups of each label, `once` those that match only once, `rounds` the
@@ -112,13 +112,13 @@ class Expression:
     def _written(self, node: Node) -> str:
         if merged := single_phrase(node):
             return self._class(merged)
-        if isinstance(node, Row):
+        if isinstance(node, PatternRow):
             return "".join(map(self._written, node.parts))
-        if isinstance(node, Choice):
+        if isinstance(node, PatternChoice):
             return f"(?:{'|'.join(map(self._written, node.branches))})"
         if isinstance(node, Repeat):
             return self._repeated(node)
-        assert isinstance(node, Label)
+        assert isinstance(node, LabelledPattern)
         self.count += 1
         if self.count not in (groups := self.groups.setdefault(node.name, [])):
             groups.append(self.count)  # recompiling keeps the groups
@@ -139,7 +139,7 @@ class Expression:
         return written
 
     def _add_rounds(self, node: Repeat, inside: set[str]) -> None:
-        rounds = Rounds(self.count, Expression(node.body, self.alphabet))
+        rounds = Rounds(self.count, CompiledPattern(node.body, self.alphabet))
         for label in sorted(inside):
             repeats = self.rounds.setdefault(label, [])
             if all(repeat.group != self.count for repeat in repeats):
@@ -183,9 +183,9 @@ def _openings(node: Node, after: int, alphabet: Alphabet) -> set[tuple[int, int]
     """Return the first atoms of a match, each with what may come next."""
     if isinstance(node, Atom):
         return {(_opening_bit(node, alphabet), after)}
-    if isinstance(node, Choice):
+    if isinstance(node, PatternChoice):
         return set().union(*(_openings(branch, after, alphabet) for branch in node.branches))
-    if isinstance(node, Label):
+    if isinstance(node, LabelledPattern):
         return _openings(node.body, after, alphabet)
     if isinstance(node, Repeat):
         again = _first_bits(node.body, alphabet) if node.most > 1 else 0
@@ -203,16 +203,16 @@ def _needed(node: Node, alphabet: Alphabet) -> list[int]:
     """Return sets of atoms; every match has a phrase that satisfies one atom of each set."""
     if merged := single_phrase(node):
         return [alphabet.bits(merged)] if all(atom.tests for atom in merged) else []
-    if isinstance(node, Row):
+    if isinstance(node, PatternRow):
         return [bits for part in node.parts for bits in _needed(part, alphabet)]
-    if isinstance(node, Choice):
+    if isinstance(node, PatternChoice):
         branches = [_needed(branch, alphabet) for branch in node.branches]
         most = max(map(len, branches)) if all(branches) else 0
         filled = [branch + branch[-1:] * (most - len(branch)) for branch in branches]
         return [reduce(or_, sets) for sets in zip(*filled, strict=True)] if most else []
     if isinstance(node, Repeat):
         return _needed(node.body, alphabet) if node.least else []
-    assert isinstance(node, Label)
+    assert isinstance(node, LabelledPattern)
     return _needed(node.body, alphabet)
 
 
@@ -227,9 +227,9 @@ def _first_bits(node: Node, alphabet: Alphabet) -> int:
 class Matcher:
     """The compiled pattern of a rule, with what must follow and precede it."""
 
-    body: Expression
-    before: Expression | None
-    after: Expression | None  # reversed
+    body: CompiledPattern
+    before: CompiledPattern | None
+    after: CompiledPattern | None  # reversed
     openings: list[tuple[int, int]] = field(default_factory=list)
     needed: list[int] = field(default_factory=list)  # atoms; a match has one of each set
     plain: bool = False  # the first match is the longest
@@ -245,9 +245,9 @@ class Matcher:
     def of(cls, alphabet: Alphabet, body: Node, before: Node | None, after: Node | None) -> Matcher:
         """Return the matcher of a pattern; `after` is given in reverse order."""
         matcher = cls(
-            Expression(body, alphabet),
-            Expression(before, alphabet) if before else None,
-            Expression(after, alphabet) if after else None,
+            CompiledPattern(body, alphabet),
+            CompiledPattern(before, alphabet) if before else None,
+            CompiledPattern(after, alphabet) if after else None,
         )
         matcher.openings = sorted(_openings(body, END, alphabet))
         parts = [body, before] if before else [body]

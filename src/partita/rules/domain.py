@@ -95,7 +95,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LexiconEntry:
     """Words of the lexicon with the same meaning; each maps to the word it stands for."""
 
     words: Mapping[str, str]
@@ -116,13 +116,13 @@ class TemplateType:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Domain:
+class RuleSet:
     """The content of a folder of YAML files, including what it takes from the domain it extends."""
 
     name: str
     schema: Schema
     types: Hierarchy
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LexiconEntry, ...] = ()
     phases: tuple[Phase, ...] = ()
     templates: Mapping[str, TemplateType] = field(default_factory=dict)
     verbs: frozenset[str] = frozenset()  # of clauses; their forms are exact
@@ -133,7 +133,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RuleProblem:
     """An error, or with `error=False` a warning."""
 
     at: At

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from partita.errors import InputError
 from partita.files.strict import shortened
 from partita.plugins import DOMAINS, installed, where_from
-from partita.rules.domain import At, Domain, Entry, Problem, TemplateType
+from partita.rules.domain import At, LexiconEntry, RuleProblem, RuleSet, TemplateType
 from partita.rules.phase_files import PhaseFile, read_lexicon, read_phase
 from partita.rules.yaml import (
     Map,
@@ -19,11 +19,11 @@ from partita.rules.yaml import (
     Text,
     Tree,
     check_keys,
-    list_of,
+    items_of,
     map_of,
     read_tree,
     refuse,
-    text_of,
+    scalar_of,
     texts_of,
 )
 from partita.templates.date import DateType
@@ -121,10 +121,10 @@ def read_sheet(path: Path) -> Sheet:
     about = tree.get("about")
     slots = map_of(tree.get("slots"), "slots", at)
     return Sheet(
-        text_of(tree.get("domain"), "the name of the domain", at).value,
+        scalar_of(tree.get("domain"), "the name of the domain", at).value,
         at,
-        text_of(about, "about", at).value if about is not None else "",
-        text_of(extends, "extends", at).value if extends is not None else "",
+        scalar_of(about, "about", at).value if about is not None else "",
+        scalar_of(extends, "extends", at).value if extends is not None else "",
         _hierarchy(tree.get("sorts"), "sorts", at),
         _pairs(tree.get("disjoint"), "disjoint", at),
         _pairs(tree.get("overlapping"), "overlapping", at),
@@ -132,7 +132,7 @@ def read_sheet(path: Path) -> Sheet:
             symbol(key.value): map_of(value, f"slot {key.value}", key.at)
             for key, value in slots.pairs
         },
-        [_names(one, "aliases") for one in list_of(tree.get("aliases"), "aliases", at)],
+        [_names(one, "aliases") for one in items_of(tree.get("aliases"), "aliases", at)],
         _hierarchy(tree.get("places"), "places", at),
         _templates(map_of(tree.get("templates"), "templates", at)),
         tuple(text.value for text in texts_of(tree.get("phases"), "phases", at)),
@@ -145,7 +145,7 @@ def read_sheet(path: Path) -> Sheet:
 def _yes_or_no(tree: Tree | None, what: str, at: At) -> bool | None:
     if tree is None:
         return None
-    text = text_of(tree, what, at)
+    text = scalar_of(tree, what, at)
     if text.value not in ("true", "false"):
         refuse(f"{what} is {text.value!r} (expected true or false)", text.at)
     return text.value == "true"
@@ -164,7 +164,7 @@ def _hierarchy(tree: Tree | None, what: str, at: At) -> dict[str, tuple[str, ...
 
 def _pairs(tree: Tree | None, what: str, at: At) -> list[Pair]:
     pairs = []
-    for one in list_of(tree, what, at):
+    for one in items_of(tree, what, at):
         names = _names(one, what)
         if len(names) != 2:
             refuse(f"{what} is a list of pairs: [[A, B], [C, D]]", one.at)
@@ -191,7 +191,7 @@ def _slot(
     name: str, given: Map, types: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
 ) -> SlotType[Any]:
     check_keys(given, f"slot {name}", ("type", "under", "unit"))
-    kind = text_of(given.get("type"), f"the type of slot {name}", given.at)
+    kind = scalar_of(given.get("type"), f"the type of slot {name}", given.at)
     try:
         return _typed(kind, given, types, gazetteer, aliases)
     except InputError as error:
@@ -205,9 +205,9 @@ def _typed(
 ) -> SlotType[Any]:
     under, unit = given.get("under"), given.get("unit")
     if kind.value == "sort":
-        return HierarchyType(types, text_of(under, "under", given.at).value if under else "")
+        return HierarchyType(types, scalar_of(under, "under", given.at).value if under else "")
     if kind.value == "measure":
-        return MeasureType(text_of(unit, "the unit of a measure", given.at).value)
+        return MeasureType(scalar_of(unit, "the unit of a measure", given.at).value)
     simple: Mapping[str, Callable[[], SlotType[Any]]] = {
         "number": NumberType,
         "date": DateType,
@@ -230,12 +230,12 @@ MOST_DOMAINS = 8  # that extend one another
 class Loaded:
     """A domain as far as it could be read, and everything that was wrong."""
 
-    domain: Domain | None
-    problems: list[Problem] = field(default_factory=list)
+    domain: RuleSet | None
+    problems: list[RuleProblem] = field(default_factory=list)
     files: list[PhaseFile] = field(default_factory=list)
 
     @property
-    def errors(self) -> list[Problem]:
+    def errors(self) -> list[RuleProblem]:
         return [problem for problem in self.problems if problem.error]
 
 
@@ -244,7 +244,7 @@ def installed_domains() -> dict[str, EntryPoint]:
     return installed(DOMAINS)
 
 
-def read_domain(name: str | Path) -> Domain:
+def read_domain(name: str | Path) -> RuleSet:
     """Read a domain by the name of an installed one, or by its folder; raise its first error."""
     folder = folder_of(name)
     return _installed(folder) if str(name) in installed_domains() else _read(folder)
@@ -298,20 +298,20 @@ def rule_files(folder: Path) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=16)
-def _installed(folder: Path) -> Domain:
+def _installed(folder: Path) -> RuleSet:
     """Read an installed domain once: its files do not change while a program runs."""
     return _read(folder)
 
 
-def _read(folder: Path) -> Domain:
-    loaded = load_domain(folder)
+def _read(folder: Path) -> RuleSet:
+    loaded = load_rule_set(folder)
     for first in loaded.errors:
         raise RuleError(first.said, first.at)
     assert loaded.domain is not None
     return loaded.domain
 
 
-def load_domain(name: str | Path) -> Loaded:
+def load_rule_set(name: str | Path) -> Loaded:
     """A domain with all its problems, for those who mend them."""
     loaded = Loaded(None)
     try:
@@ -319,7 +319,7 @@ def load_domain(name: str | Path) -> Loaded:
         sheet = _sheet(folders)
         _load(loaded, folders, sheet)
     except RuleError as error:
-        loaded.problems.append(Problem(error.at, error.said))
+        loaded.problems.append(RuleProblem(error.at, error.said))
     return loaded
 
 
@@ -347,7 +347,7 @@ def _sheet(folders: list[Path]) -> Sheet:
 def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
     types = sheet.hierarchy()
     schema = sheet.schema(types)
-    entries: list[Entry] = []
+    entries: list[LexiconEntry] = []
     for folder in folders:
         found, problems = read_lexicon(folder / "lexicon")
         entries += found
@@ -357,8 +357,8 @@ def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
             loaded.files.append(read_phase(_phase_path(name, folders, sheet), name))
             loaded.problems += loaded.files[-1].problems
         except RuleError as error:
-            loaded.problems.append(Problem(error.at, error.said))
-    loaded.domain = Domain(
+            loaded.problems.append(RuleProblem(error.at, error.said))
+    loaded.domain = RuleSet(
         sheet.name,
         schema,
         types,

@@ -10,9 +10,9 @@ from partita.core import Region, Status
 from partita.core.templates import FORMER
 from partita.rules.build import Contribution, Refusal, fit_value
 from partita.rules.cascade import TokenColumns
-from partita.rules.domain import Domain
+from partita.rules.domain import RuleSet
 from partita.rules.phrases import Phrase
-from partita.rules.template_context import number_of
+from partita.rules.template_context import phrase_number
 from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.schema import Schema, plain_slots
 from partita.templates.slots import Value
@@ -214,7 +214,7 @@ class Draft:
 
 
 def make_draft(
-    group: Group, domain: Domain, reading: ValueCache, statuses: Statuses | None = None
+    group: Group, domain: RuleSet, reading: ValueCache, statuses: Statuses | None = None
 ) -> Draft:
     """Return the draft of a group of contributions to one phrase."""
     ranked = sorted(group, key=lambda each: each.rank)
@@ -229,7 +229,7 @@ def make_draft(
     return Draft(group[0].about, entity_type, fill_slots(ranked, reading, statuses, needed), rule)
 
 
-def is_complete(draft: Draft, domain: Domain) -> bool:
+def is_complete(draft: Draft, domain: RuleSet) -> bool:
     """Return whether a draft has a template type and the slots that it needs."""
     return bool(draft.type) and any(
         domain.types.subsumes(template.type, draft.type)
@@ -255,7 +255,7 @@ def join_rows(
     groups: Sequence[Group],
     tokens: TokenColumns,
     regions: Sequence[Region],
-    domain: Domain,
+    domain: RuleSet,
     reading: ValueCache,
 ) -> list[Group]:
     """Join the contributions in a table row to those of its first template.
@@ -277,7 +277,7 @@ def join_rows(
 def _join(
     members: Sequence[int],
     joined: list[list[Contribution]],
-    domain: Domain,
+    domain: RuleSet,
     reading: ValueCache,
 ) -> None:
     drafts = {n: make_draft(joined[n], domain, reading) for n in members}
@@ -289,7 +289,7 @@ def _join(
             drafts[first] = make_draft(joined[first], domain, reading)
 
 
-def _joins(draft: Draft, first: Draft, domain: Domain) -> bool:
+def _joins(draft: Draft, first: Draft, domain: RuleSet) -> bool:
     """Return whether a draft makes no template, or one compatible with the row's first."""
     if not is_complete(draft, domain):
         return True
@@ -330,11 +330,11 @@ def _pronoun_agrees(pronoun: Draft, other: Draft) -> bool:
 
 
 def _plural(draft: Draft) -> bool:
-    return number_of(draft.phrase) not in ("singular", None)
+    return phrase_number(draft.phrase) not in ("singular", None)
 
 
 def without_events(
-    groups: Sequence[Group], domain: Domain
+    groups: Sequence[Group], domain: RuleSet
 ) -> tuple[list[Group], list[list[Contribution]]]:
     """Return the groups that are about things, and those about events."""
     types = [each.type for each in domain.templates.values() if each.event]
@@ -365,7 +365,7 @@ class EventDraft:
 
 
 def event_draft(
-    group: Sequence[Contribution], domain: Domain, reading: ValueCache, statuses: Statuses | None
+    group: Sequence[Contribution], domain: RuleSet, reading: ValueCache, statuses: Statuses | None
 ) -> EventDraft:
     """Return the draft of an event; for each role the best match counts."""
     ranked = sorted(group, key=lambda each: each.rank)

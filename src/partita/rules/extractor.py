@@ -8,9 +8,9 @@ from itertools import islice
 from partita.core import Message, Template
 from partita.errors import InputError
 from partita.rules.cascade import Cascade
-from partita.rules.domain import Domain
+from partita.rules.domain import RuleSet
 from partita.rules.drafts import ValueCache
-from partita.rules.templates import Extraction, extract
+from partita.rules.templates import ExtractedTemplates, extract
 from partita.text.tagger import Tagger
 from partita.text.tokens import Tokens, tokenize
 
@@ -20,7 +20,7 @@ BATCH = 64  # messages tagged in one call
 class Extractor:
     """Extract templates with a domain's rules and a tagger; results are deterministic."""
 
-    def __init__(self, domain: Domain, tagger: Tagger) -> None:
+    def __init__(self, domain: RuleSet, tagger: Tagger) -> None:
         self.domain = domain
         self.tagger = tagger
         self.cascade = Cascade(domain)
@@ -30,7 +30,7 @@ class Extractor:
         """Return the templates of a message; raise InputError if a phase is unfinished."""
         return _finished_templates(self.built(message), message)
 
-    def built(self, message: Message) -> Extraction:
+    def built(self, message: Message) -> ExtractedTemplates:
         """Return the templates, refused values and unfinished phases of a message."""
         return next(self._batch([message]))
 
@@ -41,11 +41,11 @@ class Extractor:
             for message, built in zip(batch, self._batch(batch), strict=True):
                 yield _finished_templates(built, message)
 
-    def _batch(self, messages: Sequence[Message]) -> Iterator[Extraction]:
+    def _batch(self, messages: Sequence[Message]) -> Iterator[ExtractedTemplates]:
         tokenized = [tokenize(message) for message in messages]
         for message, tokens, tags in zip(messages, tokenized, self._tags(tokenized), strict=True):
             if not tokens.texts:
-                yield Extraction(())
+                yield ExtractedTemplates(())
                 continue
             analysis = self.cascade.run(tokens, tags, message.regions)
             yield extract(message, tokens, analysis, self.domain, self.reading)
@@ -63,7 +63,7 @@ class Extractor:
             first += len(tokens.texts)
 
 
-def _finished_templates(built: Extraction, message: Message) -> tuple[Template, ...]:
+def _finished_templates(built: ExtractedTemplates, message: Message) -> tuple[Template, ...]:
     if built.unfinished:
         phases = ", ".join(built.unfinished)
         problem = f"phase {phases} exceeds the work limit on this text"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from partita.rules.domain import Entry
+from partita.rules.domain import LexiconEntry
 from partita.templates.words import symbol
 
 # noun: plural
@@ -90,7 +90,7 @@ _FINAL = re.compile(r"(?:[^aeiou](?:er|en|on|or|it|et|el|il|op|ow|om|ep|ic)|at|e
 
 
 @dataclass(slots=True)
-class Forms:
+class WordForms:
     """Irregular words, and the lemmas of known forms."""
 
     plurals: Mapping[str, str] = field(default_factory=irregular_plurals)
@@ -230,19 +230,19 @@ class Multiword:
 
 
 @dataclass(slots=True)
-class Lexicon:
+class RuleLexicon:
     """Meanings by lower-case word; multiwords by their first two words, longest first."""
 
-    forms: Forms
+    forms: WordForms
     words: dict[str, list[Meaning]] = field(default_factory=dict)
     longer: dict[str, dict[str, list[Multiword]]] = field(default_factory=dict)
     retags: bool = False
 
     @classmethod
     def of(
-        cls, entries: Iterable[Entry], verbs: Iterable[str], cut: Cut, retags: bool = False
-    ) -> Lexicon:
-        forms = Forms()
+        cls, entries: Iterable[LexiconEntry], verbs: Iterable[str], cut: Cut, retags: bool = False
+    ) -> RuleLexicon:
+        forms = WordForms()
         # of two verbs with one form the longer: "gunned" is listed beside "gun"
         forms.know(sorted(verbs, key=lambda verb: (-len(verb), verb)))
         lexicon = cls(forms, retags=retags)
@@ -290,7 +290,7 @@ def combine_meanings(meanings: Iterable[Meaning]) -> tuple[tuple[str, ...], dict
     return tuple(types), says
 
 
-def _meanings(entry: Entry, forms: Forms) -> Iterator[tuple[str, Meaning]]:
+def _meanings(entry: LexiconEntry, forms: WordForms) -> Iterator[tuple[str, Meaning]]:
     """Yield every form of every word of the entry."""
     tags = frozenset(tag for listed in entry.tags for tag in _COVERED.get(listed, (listed,)))
     for word, stands_for in entry.words.items():
@@ -308,7 +308,7 @@ def _slot_value(value: object, word: str) -> object:
     )
 
 
-def _forms(lemma: str, entry: Entry, forms: Forms) -> Iterator[tuple[str, str]]:
+def _forms(lemma: str, entry: LexiconEntry, forms: WordForms) -> Iterator[tuple[str, str]]:
     """Yield the forms of a lemma with their tags, each form once."""
     tags: dict[str, str] = {lemma: entry.tags[0] if entry.tags else ""}
     listed = entry.forms.get(lemma)

@@ -9,30 +9,39 @@ from pathlib import Path
 
 from partita.core.documents import Region
 from partita.rules.ambiguity import exclusive
-from partita.rules.cascade import Cascade, Step, TokenColumns
+from partita.rules.cascade import Cascade, CascadeStep, TokenColumns
 from partita.rules.clauses import OWN_TESTS
 from partita.rules.domain import (
     At,
     Call,
     Constant,
-    Domain,
     Phase,
-    Problem,
     Reference,
     Rule,
+    RuleProblem,
+    RuleSet,
     SlotMapping,
     Value,
 )
 from partita.rules.phases import cost
 from partita.rules.predicates import Descendants
-from partita.rules.syntax import Atom, Choice, Label, Node, Repeat, Row, Test, atoms
+from partita.rules.syntax import (
+    Atom,
+    LabelledPattern,
+    Node,
+    PatternChoice,
+    PatternRow,
+    Repeat,
+    Test,
+    atoms,
+)
 from partita.templates.strings import StringsType
 from partita.text.tokens import lower_words
 
 MOST_PAIRS = 100_000
 
 
-def never_wins(phase: Phase, below: Descendants) -> Iterator[Problem]:
+def never_wins(phase: Phase, below: Descendants) -> Iterator[RuleProblem]:
     """Yield each rule that can never win, with the rule that always wins instead."""
     if phase.starts != "cursor":
         return
@@ -45,30 +54,30 @@ def never_wins(phase: Phase, below: Descendants) -> Iterator[Problem]:
                 return
             if _always_preferred(other, rule, below):
                 problem = f"rule {rule.name!r} never wins: {other.name!r} matches wherever it does"
-                yield Problem(rule.at, problem)
+                yield RuleProblem(rule.at, problem)
                 break
 
 
 def _always_preferred(preferred: Rule, rule: Rule, below: Descendants) -> bool:
     for needed, context in ((preferred.before, rule.before), (preferred.after, rule.after)):
-        if needed is not None and (context is None or not covers(needed, context, below)):
+        if needed is not None and (context is None or not pattern_covers(needed, context, below)):
             return False
-    return covers(preferred.pattern, rule.pattern, below)
+    return pattern_covers(preferred.pattern, rule.pattern, below)
 
 
-def covers(wide: Node, narrow: Node, below: Descendants) -> bool:
+def pattern_covers(wide: Node, narrow: Node, below: Descendants) -> bool:
     """Return whether the wide pattern matches whatever the narrow one does, judged by shape."""
     wide, narrow = _without_labels(wide), _without_labels(narrow)
-    if isinstance(narrow, Choice):
-        return all(covers(wide, branch, below) for branch in narrow.branches)
-    if isinstance(wide, Choice):
-        return any(covers(branch, narrow, below) for branch in wide.branches)
+    if isinstance(narrow, PatternChoice):
+        return all(pattern_covers(wide, branch, below) for branch in narrow.branches)
+    if isinstance(wide, PatternChoice):
+        return any(pattern_covers(branch, narrow, below) for branch in wide.branches)
     if isinstance(wide, Repeat):
         return _covers_repeat(wide, narrow, below)
-    if isinstance(wide, Row) and isinstance(narrow, Row):
+    if isinstance(wide, PatternRow) and isinstance(narrow, PatternRow):
         pairs = zip(wide.parts, narrow.parts, strict=False)
         same = len(wide.parts) == len(narrow.parts)
-        return same and all(covers(a, b, below) for a, b in pairs)
+        return same and all(pattern_covers(a, b, below) for a, b in pairs)
     if isinstance(wide, Atom) and isinstance(narrow, Atom):
         return all(any(_implies(b, a, below) for b in narrow.tests) for a in wide.tests)
     return False
@@ -77,11 +86,11 @@ def covers(wide: Node, narrow: Node, below: Descendants) -> bool:
 def _covers_repeat(wide: Repeat, narrow: Node, below: Descendants) -> bool:
     least, most = (narrow.least, narrow.most) if isinstance(narrow, Repeat) else (1, 1)
     body = narrow.body if isinstance(narrow, Repeat) else narrow
-    return wide.least <= least and most <= wide.most and covers(wide.body, body, below)
+    return wide.least <= least and most <= wide.most and pattern_covers(wide.body, body, below)
 
 
 def _without_labels(node: Node) -> Node:
-    while isinstance(node, Label):
+    while isinstance(node, LabelledPattern):
         node = node.body
     return node
 
@@ -108,7 +117,7 @@ def _implies(test: Test, other: Test, below: Descendants) -> bool:
 Read = Callable[[str], tuple[TokenColumns, Sequence[str], Sequence[Region]]]
 
 
-def failing_examples(cascade: Cascade, read: Read) -> Iterator[Problem]:
+def failing_examples(cascade: Cascade, read: Read) -> Iterator[RuleProblem]:
     """Yield examples that do not match.
 
     These are errors; they are warnings if another rule wins, or if the rule belongs to an extended
@@ -122,8 +131,8 @@ def failing_examples(cascade: Cascade, read: Read) -> Iterator[Problem]:
 
 def _check_example(
     cascade: Cascade, number: int, rule: Rule, example: str, read: Read
-) -> Iterator[Problem]:
-    steps: list[Step] = []
+) -> Iterator[RuleProblem]:
+    steps: list[CascadeStep] = []
     tokens, tags, regions = read(example)
     cascade.run(tokens, tags, regions, steps.append)
     step = steps[number]
@@ -133,10 +142,10 @@ def _check_example(
     problem = f"rule {rule.name!r}: the example {example!r}"
     winner_number = _winner_at_match(step, family)
     if winner_number is None:
-        yield Problem(rule.at, f"{problem} does not match", error=_is_own(cascade, rule))
+        yield RuleProblem(rule.at, f"{problem} does not match", error=_is_own(cascade, rule))
     else:
         winner = cascade.domain.phases[number].rules[winner_number].name
-        yield Problem(rule.at, f"{problem} is won by {winner!r}", error=False)
+        yield RuleProblem(rule.at, f"{problem} is won by {winner!r}", error=False)
 
 
 def _is_own(cascade: Cascade, rule: Rule) -> bool:
@@ -153,7 +162,7 @@ def _family(phase: Phase, rule: Rule) -> set[int]:
     }
 
 
-def _winner_at_match(step: Step, family: set[int]) -> int | None:
+def _winner_at_match(step: CascadeStep, family: set[int]) -> int | None:
     """Return the winner where one of the rules matches, or None if none matches."""
     for n in range(len(step.characters)):
         matching = {number for number, _ in step.stage.matching.contenders(step.characters, n)}
@@ -162,7 +171,7 @@ def _winner_at_match(step: Step, family: set[int]) -> int | None:
     return None
 
 
-def _winner(step: Step, at: int) -> int:
+def _winner(step: CascadeStep, at: int) -> int:
     for number, spans in step.matches.matches:
         if spans[0][0] <= at < spans[0][1]:
             return number
@@ -185,7 +194,7 @@ EVERY = frozenset({"kind", "text", "region", "column", "says"})  # attributes of
 _OF_RULE = re.compile(r"^rule '.*?': ")
 
 
-def lint(domain: Domain) -> list[Problem]:
+def lint(domain: RuleSet) -> list[RuleProblem]:
     """Return all problems that can be found without a text, in the order of the files."""
     problems = [*_types(domain), *_slots(domain), *_words(domain), *_spellings(domain)]
     kinds, attributes = {"word"}, set(WORDS)
@@ -207,9 +216,9 @@ def lint(domain: Domain) -> list[Problem]:
     )
 
 
-def _each_once(problems: Iterable[Problem]) -> list[Problem]:
+def _each_once(problems: Iterable[RuleProblem]) -> list[RuleProblem]:
     """Return each mistake once: one in a macro shows in every rule that uses the macro."""
-    found: dict[tuple[str, str], list[Problem]] = {}
+    found: dict[tuple[str, str], list[RuleProblem]] = {}
     for problem in problems:
         found.setdefault((problem.at.file, _OF_RULE.sub("", problem.said)), []).append(problem)
     return [
@@ -220,7 +229,7 @@ def _each_once(problems: Iterable[Problem]) -> list[Problem]:
     ]
 
 
-def _impossible_attributes(phase: Phase, by_kind: Mapping[str, set[str]]) -> Iterator[Problem]:
+def _impossible_attributes(phase: Phase, by_kind: Mapping[str, set[str]]) -> Iterator[RuleProblem]:
     """Yield tests that no phrase of the tested kind can pass, such as [kind=ng, word=it]."""
     for rule in phase.rules:
         added = OWN_TESTS if rule.clause else frozenset()
@@ -235,7 +244,7 @@ def _impossible_attributes(phase: Phase, by_kind: Mapping[str, set[str]]) -> Ite
                         continue
                     kind = ", ".join(kinds[0].values)
                     problem = f"no phrase of kind {kind} has the attribute {test.attribute!r}"
-                    yield Problem(rule.at, f"rule {rule.name!r}: {problem}")
+                    yield RuleProblem(rule.at, f"rule {rule.name!r}: {problem}")
 
 
 def _kinds(phase: Phase) -> Iterator[Constant]:
@@ -255,14 +264,14 @@ def _tests(rule: Rule) -> Iterator[Test]:
             yield from (test for test in atom.tests if test not in added)
 
 
-def _types(domain: Domain) -> Iterator[Problem]:
+def _types(domain: RuleSet) -> Iterator[RuleProblem]:
     """Yield types that the domain does not declare."""
     for at, name in _named_types(domain):
         if name not in domain.types:
-            yield Problem(at, f"unknown sort {name}")
+            yield RuleProblem(at, f"unknown sort {name}")
 
 
-def _named_types(domain: Domain) -> Iterator[tuple[At, str]]:
+def _named_types(domain: RuleSet) -> Iterator[tuple[At, str]]:
     for entry in domain.entries:
         yield from ((entry.at, name) for name in entry.types)
     for phase in domain.phases:
@@ -282,18 +291,18 @@ def _literal(value: Value | None) -> Iterator[str]:
             yield from _literal(member)
 
 
-def _slots(domain: Domain) -> Iterator[Problem]:
+def _slots(domain: RuleSet) -> Iterator[RuleProblem]:
     """Yield slots that the domain does not declare."""
     names = ", ".join(domain.schema.slots) or "none"
     for at, name in _named_slots(domain):
         if name not in domain.schema.slots:
-            yield Problem(at, f"unknown slot {name} (expected {names})")
+            yield RuleProblem(at, f"unknown slot {name} (expected {names})")
     for template in domain.templates.values():
         if template.type not in domain.types:
-            yield Problem(domain.at, f"templates: unknown sort {template.type}")
+            yield RuleProblem(domain.at, f"templates: unknown sort {template.type}")
 
 
-def _named_slots(domain: Domain) -> Iterator[tuple[At, str]]:
+def _named_slots(domain: RuleSet) -> Iterator[tuple[At, str]]:
     for entry in domain.entries:
         yield from ((entry.at, slot) for slot in entry.says)
     for phase in domain.phases:
@@ -306,17 +315,17 @@ def _named_slots(domain: Domain) -> Iterator[tuple[At, str]]:
         yield from ((domain.at, slot) for slot in template.needs)
 
 
-def _spellings(domain: Domain) -> Iterator[Problem]:
+def _spellings(domain: RuleSet) -> Iterator[RuleProblem]:
     """Yield texts of a slot that another rule or entry writes in another case."""
     first: dict[tuple[str, str], str] = {}
     for at, slot, text in _slot_texts(domain):
         other = first.setdefault((slot, text.casefold()), text)
         if other != text and isinstance(domain.schema.slots.get(slot), StringsType):
             problem = f"slot {slot} has {text!r} here and {other!r} elsewhere (expected one case)"
-            yield Problem(at, problem, error=False)
+            yield RuleProblem(at, problem, error=False)
 
 
-def _slot_texts(domain: Domain) -> Iterator[tuple[At, str, str]]:
+def _slot_texts(domain: RuleSet) -> Iterator[tuple[At, str, str]]:
     """Yield the texts that entries and rules give to slots, each with its place."""
     values = [
         (entry.at, slot, value) for entry in domain.entries for slot, value in entry.says.items()
@@ -336,7 +345,7 @@ def _slot_texts(domain: Domain) -> Iterator[tuple[At, str, str]]:
                 yield at, slot, text
 
 
-def _words(domain: Domain) -> Iterator[Problem]:
+def _words(domain: RuleSet) -> Iterator[RuleProblem]:
     """Yield hyphenated words that never match because they are split into tokens."""
     multiwords = {lower_words(word) for entry in domain.entries for word in entry.words}
     for phase in domain.phases:
@@ -349,31 +358,31 @@ def _words(domain: Domain) -> Iterator[Problem]:
                     problem = (
                         f"rule {rule.name!r}: the word {word!r} is split into {' '.join(pieces)}"
                     )
-                    yield Problem(rule.at, problem, error=False)
+                    yield RuleProblem(rule.at, problem, error=False)
 
 
-def _phase(phase: Phase, kinds: set[str], attributes: set[str]) -> Iterator[Problem]:
+def _phase(phase: Phase, kinds: set[str], attributes: set[str]) -> Iterator[RuleProblem]:
     for rule in phase.rules:
         yield from _unknown_kinds(rule, kinds)
         names = {test.attribute for test in _tests(rule)} | set(_attributes_used(rule))
         for name in sorted(names - attributes):
             problem = f"rule {rule.name!r}: no earlier phase sets the attribute {name!r}"
-            yield Problem(rule.at, problem, error=False)
+            yield RuleProblem(rule.at, problem, error=False)
         if any(map(_impossible, (atom for node in _patterns(rule) for atom in atoms(node)))):
-            yield Problem(rule.at, f"rule {rule.name!r}: no phrase can pass all tests")
+            yield RuleProblem(rule.at, f"rule {rule.name!r}: no phrase can pass all tests")
         if (many := cost(rule)) > SLOW:
             problem = f"rule {rule.name!r} is slow: it can match the same phrases in {many:,} ways"
-            yield Problem(rule.at, problem, error=False)
+            yield RuleProblem(rule.at, problem, error=False)
 
 
-def _unknown_kinds(rule: Rule, kinds: set[str]) -> Iterator[Problem]:
+def _unknown_kinds(rule: Rule, kinds: set[str]) -> Iterator[RuleProblem]:
     """Yield kinds that no earlier phase builds; an error if a test has no other kind."""
     for test in sorted({t for t in _tests(rule) if t.attribute == "kind"}, key=repr):
         missing = [value for value in test.values if value not in kinds]
         if missing and test.operator in ("=", "!="):
             hopeless = len(missing) == len(test.values) and test.operator == "="
             problem = f"rule {rule.name!r}: no earlier phase builds {', '.join(missing)}"
-            yield Problem(rule.at, problem, error=hopeless)
+            yield RuleProblem(rule.at, problem, error=hopeless)
 
 
 def _attributes_used(rule: Rule) -> Iterator[str]:

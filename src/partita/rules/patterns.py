@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from partita.errors import PartitaError
-from partita.rules.syntax import MOST, Atom, Choice, Label, Node, Repeat, Row, Test
+from partita.rules.syntax import (
+    MOST,
+    Atom,
+    LabelledPattern,
+    Node,
+    PatternChoice,
+    PatternRow,
+    Repeat,
+    Test,
+)
 from partita.text.tokens import lower_words
 
 LONGEST_VALUE = 64  # characters of an attribute in use
@@ -210,7 +219,7 @@ def parse_macro(text: str, macros: Mapping[str, Macro], words: Words = lower_wor
         raise PatternError(
             f"a pattern has {len(text):,} characters (expected at most {LONGEST:,})", 0
         )
-    parser = Parser(text, macros, words)
+    parser = PatternParser(text, macros, words)
     node = parser.choice(0)
     if parser.at < len(text):
         parser.refuse(f"unexpected {text[parser.at]!r} (expected an item, '|' or the end)")
@@ -224,7 +233,7 @@ def macro_names(text: str) -> set[str]:
 
 
 @dataclass(slots=True)
-class Parser:
+class PatternParser:
     text: str
     macros: Mapping[str, Macro]
     words: Words
@@ -251,7 +260,7 @@ class Parser:
         while self.peek() == "|":
             self.at += 1
             branches.append(self.row(depth))
-        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+        return branches[0] if len(branches) == 1 else PatternChoice(tuple(branches))
 
     def row(self, depth: int) -> Node:
         parts = []
@@ -259,7 +268,7 @@ class Parser:
             parts.append(self.item(depth))
         if not parts:
             self.refuse_item()
-        return parts[0] if len(parts) == 1 else Row(tuple(parts))
+        return parts[0] if len(parts) == 1 else PatternRow(tuple(parts))
 
     def item(self, depth: int) -> Node:
         label = _LABEL.match(self.text, self.at)
@@ -267,7 +276,7 @@ class Parser:
             self.at = label.end()
             self.peek()
         body = self.repeated(self.atom(depth))
-        return Label(label[1], body) if label else body
+        return LabelledPattern(label[1], body) if label else body
 
     def repeated(self, body: Node) -> Node:
         mark = self.peek()
@@ -327,7 +336,7 @@ class Parser:
         row = tuple(_word(word, start) for word in words)
         self.counted_in(row[0], len(row))
         whole = _word(" ".join(text.lower().split()), start)
-        return row[0] if len(row) == 1 else Choice((Row(row), whole))
+        return row[0] if len(row) == 1 else PatternChoice((PatternRow(row), whole))
 
     def name(self) -> Node:
         match = _NAME.match(self.text, self.at)

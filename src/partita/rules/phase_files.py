@@ -8,7 +8,7 @@ from pathlib import Path
 
 from partita.rules.ambiguity import first_atoms
 from partita.rules.clauses import FORMS, Clause, clause_rules
-from partita.rules.domain import At, Constant, Entry, Phase, Problem, Rule, Starts
+from partita.rules.domain import At, Constant, LexiconEntry, Phase, Rule, RuleProblem, Starts
 from partita.rules.patterns import Macro, macro_names
 from partita.rules.rule_parts import (
     check_pattern,
@@ -28,12 +28,12 @@ from partita.rules.yaml import (
     Text,
     Tree,
     check_keys,
-    list_of,
+    items_of,
     map_of,
-    plain_value,
     read_tree,
     refuse,
-    text_of,
+    scalar_of,
+    scalar_value,
     texts_of,
 )
 from partita.templates.words import symbol
@@ -44,34 +44,36 @@ LONGEST_WORD = 200  # characters
 _LEXICON_FIELDS = ("sort", "tag", "words", "says", "forms")
 
 
-def read_lexicon(folder: Path) -> tuple[list[Entry], list[Problem]]:
+def read_lexicon(folder: Path) -> tuple[list[LexiconEntry], list[RuleProblem]]:
     """Return the entries of a folder, file by file in alphabetical order, and the problems."""
-    entries: list[Entry] = []
-    problems: list[Problem] = []
+    entries: list[LexiconEntry] = []
+    problems: list[RuleProblem] = []
     for path in sorted(folder.glob("*.yaml")):
         try:
-            trees = list_of(read_tree(path), "a lexicon", At(str(path), 1, 1))
+            trees = items_of(read_tree(path), "a lexicon", At(str(path), 1, 1))
         except RuleError as error:
-            problems.append(Problem(error.at, error.said))
+            problems.append(RuleProblem(error.at, error.said))
             continue
         for tree in trees:
             try:
                 entries.append(read_entry(tree))
             except RuleError as error:
-                problems.append(Problem(error.at, error.said))
+                problems.append(RuleProblem(error.at, error.said))
     if sum(len(entry.words) for entry in entries) > MOST_WORDS:
-        problems.append(Problem(At(str(folder)), f"the lexicon has more than {MOST_WORDS:,} words"))
+        problems.append(
+            RuleProblem(At(str(folder)), f"the lexicon has more than {MOST_WORDS:,} words")
+        )
     return entries, problems
 
 
-def read_entry(tree: Tree) -> Entry:
+def read_entry(tree: Tree) -> LexiconEntry:
     """Return one entry: words with their tag, type and slots."""
     fields = map_of(tree, "an entry", tree.at)
     check_keys(fields, "an entry", _LEXICON_FIELDS)
     forms = map_of(fields.get("forms"), "forms", fields.at)
     says = map_of(fields.get("says"), "says", fields.at)
     tags = (t.value for t in texts_of(fields.get("tag"), "tag", fields.at))
-    return Entry(
+    return LexiconEntry(
         _words(fields.get("words"), fields.at),
         tuple(tag.strip() for alternatives in tags for tag in alternatives.split("|")),
         tuple(symbol(text.value) for text in texts_of(fields.get("sort"), "sort", fields.at)),
@@ -93,12 +95,12 @@ def _words(tree: Tree | None, at: At) -> dict[str, str]:
     if isinstance(tree, Map):
         pairs = [(_word(key), "" if _is_null(value) else _word(value)) for key, value in tree.pairs]
     else:
-        pairs = [(_word(text), "") for text in list_of(tree, "words", at)]
+        pairs = [(_word(text), "") for text in items_of(tree, "words", at)]
     return dict(pairs)
 
 
 def _word(tree: Tree) -> str:
-    text = text_of(tree, "a word", tree.at)
+    text = scalar_of(tree, "a word", tree.at)
     if len(text.value) > LONGEST_WORD:
         refuse(f"a word has more than {LONGEST_WORD} characters", text.at)
     return " ".join(text.value.split())
@@ -135,7 +137,7 @@ class PhaseFile:
     """A phase, the problems of its file, and the verbs of its clauses."""
 
     phase: Phase
-    problems: list[Problem]
+    problems: list[RuleProblem]
     verbs: set[str]
 
 
@@ -153,10 +155,10 @@ class _Reader:
 
     def _rule(self, fields: Map) -> Rule:
         check_keys(fields, "a rule", _RULE)
-        name = text_of(fields.get("rule"), "the name of a rule", fields.at).value
+        name = scalar_of(fields.get("rule"), "the name of a rule", fields.at).value
         before = self._optional(fields, "before")
         follow = first_atoms(before) if before else frozenset()
-        text = text_of(fields.get("pattern"), f"the pattern of rule {name!r}", fields.at)
+        text = scalar_of(fields.get("pattern"), f"the pattern of rule {name!r}", fields.at)
         self.texts.append(text.value)
         pattern = read_pattern(text, self.macros, follow)
         pattern_labels = labels(pattern)
@@ -190,13 +192,13 @@ class _Reader:
         tree = fields.get(name)
         if tree is None:
             return None
-        text = text_of(tree, name, fields.at)
+        text = scalar_of(tree, name, fields.at)
         self.texts.append(text.value)
         return read_pattern(text, self.macros)
 
     def _clause(self, fields: Map) -> tuple[Rule, ...]:
         check_keys(fields, "a clause", _CLAUSE)
-        name = text_of(fields.get("clause"), "the name of a clause", fields.at)
+        name = scalar_of(fields.get("clause"), "the name of a clause", fields.at)
         if self.starts == "cursor":
             refuse("clauses are only allowed in phases that start everywhere", name.at)
         with_ = map_of(fields.get("with"), "with", fields.at)
@@ -232,10 +234,10 @@ class _Reader:
         return tuple(text.value for text in forms) or FORMS
 
     def _argument(self, tree: Tree | None, at: At) -> Node | None:
-        return None if tree is None else self._node(text_of(tree, "an argument", at))
+        return None if tree is None else self._node(scalar_of(tree, "an argument", at))
 
     def _needed(self, tree: Tree, key: Text) -> Node:
-        return self._node(text_of(tree, f"the pattern after {key.value}", key.at))
+        return self._node(scalar_of(tree, f"the pattern after {key.value}", key.at))
 
     def _node(self, text: Text) -> Node:
         self.texts.append(text.value)
@@ -247,17 +249,17 @@ def read_phase(path: Path, name: str) -> PhaseFile:
     tree = map_of(read_tree(path), "a file of rules", At(str(path), 1, 1))
     check_keys(tree, "a file of rules", _FIELDS)
     declared = tree.get("phase")
-    if declared is not None and text_of(declared, "phase", tree.at).value != name:
+    if declared is not None and scalar_of(declared, "phase", tree.at).value != name:
         refuse(f"phase does not match the file name (expected {name})", declared.at)
     macros = map_of(tree.get("macros"), "macros", tree.at)
     reader = _Reader(_starts(tree), read_macros(macros))
     rules: list[Rule] = []
-    problems: list[Problem] = []
-    for item in list_of(tree.get("rules"), "rules", tree.at):
+    problems: list[RuleProblem] = []
+    for item in items_of(tree.get("rules"), "rules", tree.at):
         try:
             rules += reader.rules(item)
         except RuleError as error:
-            problems.append(Problem(error.at, error.said))
+            problems.append(RuleProblem(error.at, error.said))
     if len(rules) > MOST_RULES:
         refuse(f"{len(rules):,} rules in a phase (expected at most {MOST_RULES:,})", tree.at)
     if not rules and not problems:
@@ -266,17 +268,17 @@ def read_phase(path: Path, name: str) -> PhaseFile:
     return PhaseFile(phase, [*problems, *_unused_macros(macros, reader.texts)], reader.verbs)
 
 
-def _unused_macros(macros: Map, texts: list[str]) -> list[Problem]:
+def _unused_macros(macros: Map, texts: list[str]) -> list[RuleProblem]:
     """Return warnings for macros that no rule and no other macro uses."""
     patterns = [value.value for _, value in macros.pairs if isinstance(value, Text)]
     used = {name for text in (*texts, *patterns) for name in macro_names(text)}
     unused = [key for key, _ in macros.pairs if key.value not in used]
-    return [Problem(key.at, f"macro {key.value} is not used", error=False) for key in unused]
+    return [RuleProblem(key.at, f"macro {key.value} is not used", error=False) for key in unused]
 
 
 def _starts(tree: Map) -> Starts:
     value = tree.get("starts")
-    starts = "cursor" if value is None else text_of(value, "starts", tree.at).value
+    starts = "cursor" if value is None else scalar_of(value, "starts", tree.at).value
     if starts == "cursor":
         return "cursor"
     if starts != "everywhere":
@@ -288,7 +290,7 @@ def _starts(tree: Map) -> Starts:
 
 def _priority(fields: Map) -> int:
     tree = fields.get("priority")
-    value = plain_value(tree) if isinstance(tree, Text) else None
+    value = scalar_value(tree) if isinstance(tree, Text) else None
     if tree is not None and (not isinstance(value, int) or isinstance(value, bool)):
         refuse("priority is not an integer", tree.at)
     return value if isinstance(value, int) else 0

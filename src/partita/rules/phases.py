@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from partita.rules.ambiguity import first_atoms, ways
+from partita.rules.ambiguity import count_ways, first_atoms
 from partita.rules.build import Builder, Contribution, Contributor, MatchContext
 from partita.rules.compile import END, PHRASE, Matcher, Spans
 from partita.rules.domain import Phase, Rule
@@ -49,7 +49,7 @@ class Matches:
 
 
 @dataclass(slots=True)
-class Matching:
+class PhaseMatching:
     """All rules of a phase over its alphabet, in order of preference."""
 
     alphabet: Alphabet
@@ -181,7 +181,7 @@ class Stage:
     phase: Phase
     number: int
     alphabet: Alphabet
-    matching: Matching
+    matching: PhaseMatching
     matchers: list[Matcher]
     builders: list[Builder]
     contributors: list[Contributor]
@@ -199,7 +199,7 @@ class Stage:
             phase,
             number,
             alphabet,
-            Matching(alphabet, candidates),
+            PhaseMatching(alphabet, candidates),
             matchers,
             [
                 Builder.of(rule.name, rule.build, matcher.body)
@@ -285,7 +285,7 @@ def _matcher(rule: Rule, alphabet: Alphabet) -> Matcher:
 
 def cost(rule: Rule) -> int:
     """Return the number of ways in which a rule could match, its context included."""
-    before = ways(rule.before) if rule.before else 1
-    after = ways(reverse(rule.after)) if rule.after else 1
-    body = ways(rule.pattern, first_atoms(rule.before) if rule.before else frozenset())
+    before = count_ways(rule.before) if rule.before else 1
+    after = count_ways(reverse(rule.after)) if rule.after else 1
+    body = count_ways(rule.pattern, first_atoms(rule.before) if rule.before else frozenset())
     return body * before * after

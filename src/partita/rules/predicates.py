@@ -17,7 +17,7 @@ CACHE_SIZE = 50_000  # values per attribute
 Descendants = Mapping[str, frozenset[str]]
 
 
-def value_text(value: object) -> str:
+def compared_text(value: object) -> str:
     """Return a value as text, as tests compare it."""
     if value is True or value is False:
         return "true" if value else "false"
@@ -25,7 +25,7 @@ def value_text(value: object) -> str:
 
 
 def _members(value: Any) -> tuple[str, ...]:
-    return tuple(map(value_text, value)) if isinstance(value, tuple) else (value_text(value),)
+    return tuple(map(compared_text, value)) if isinstance(value, tuple) else (compared_text(value),)
 
 
 def _accepted_values(test: Test, below: Descendants) -> frozenset[str]:
@@ -80,7 +80,7 @@ class AttributeTests(dict[Any, int]):
     def flipped(self, value: Any) -> int:
         """Return the bits of a value that is not a text."""
         if isinstance(value, tuple):
-            return self[tuple(map(value_text, value))]
+            return self[tuple(map(compared_text, value))]
         return self[value.__class__, value] if value.__hash__ else self._bits(value)
 
     def __missing__(self, key: Any) -> int:

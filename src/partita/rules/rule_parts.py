@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import get_args
 
 from partita.core import Status
-from partita.rules.ambiguity import MOST_WAYS, Firsts, repeats_empty, ways
+from partita.rules.ambiguity import MOST_WAYS, Firsts, count_ways, repeats_empty
 from partita.rules.domain import (
     At,
     Call,
@@ -27,11 +27,11 @@ from partita.rules.yaml import (
     Text,
     Tree,
     check_keys,
-    list_of,
+    items_of,
     map_of,
-    plain_value,
     refuse,
-    text_of,
+    scalar_of,
+    scalar_value,
 )
 from partita.templates.words import symbol
 
@@ -102,7 +102,7 @@ MOST_PHRASES = 5_000  # of one match
 
 def read_macros(tree: Map) -> dict[str, Macro]:
     """Return the macros of a file, in any order of definition."""
-    texts = {key.value: text_of(value, f"macro {key.value}", key.at) for key, value in tree.pairs}
+    texts = {key.value: scalar_of(value, f"macro {key.value}", key.at) for key, value in tree.pairs}
     for key, _ in tree.pairs:
         if not key.value.isupper() or not key.value.replace("_", "A").isalnum():
             refuse(f"macro name {key.value!r} is not in upper case", key.at)
@@ -141,7 +141,7 @@ def check_pattern(node: Node, at: At, follow: Firsts = frozenset()) -> None:
         refuse("the pattern repeats a part that can be empty", at)
     if longest(node) > MOST_PHRASES:
         refuse(f"the pattern can match more than {MOST_PHRASES:,} phrases", at)
-    if (many := ways(node, follow)) > MOST_WAYS:
+    if (many := count_ways(node, follow)) > MOST_WAYS:
         number = f"{many:,}" if many < 10**9 else "a billion or more"
         problem = f"the pattern can match the same phrases in {number} ways"
         refuse(f"{problem}; bound its repeats, or avoid nested repeats", at)
@@ -155,7 +155,7 @@ def read_value(tree: Tree, what: str) -> Value:
         return Constant(tuple(_literal(item, what) for item in tree.items))
     if not tree.plain and not tree.value.startswith("$") and "(" not in tree.value:
         return Constant(tree.value)
-    plain = plain_value(tree)
+    plain = scalar_value(tree)
     if not isinstance(plain, str):
         return Constant(plain)
     try:
@@ -168,7 +168,7 @@ def _literal(tree: Tree, what: str) -> object:
     """Return a member of a literal list, in which true and false are texts."""
     if not isinstance(tree, Text):
         refuse(f"{what} is not a list of texts or numbers", tree.at)
-    plain = plain_value(tree)
+    plain = scalar_value(tree)
     return plain if isinstance(plain, int | float) and not isinstance(plain, bool) else tree.value
 
 
@@ -191,7 +191,7 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
     """Return the template of a rule: the slots, and the phrase they are about."""
     fields = map_of(tree, "template", at)
     check_keys(fields, "a template", ("about", "sort", "says", "slots", "status", "roles"))
-    about = text_of(fields.get("about"), "about of a template", fields.at)
+    about = scalar_of(fields.get("about"), "about of a template", fields.at)
     subject = read_value(about, "about")
     if not isinstance(subject, Reference) or subject.which != "text":
         refuse("about is not a label (expected for example $what)", about.at)
@@ -221,7 +221,7 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
 def _status(fields: Map) -> str:
     if (tree := fields.get("status")) is None:
         return ""
-    text = text_of(tree, "status of a template", fields.at)
+    text = scalar_of(tree, "status of a template", fields.at)
     if text.value not in get_args(Status):
         refuse(f"unknown status {text.value!r} (expected {', '.join(get_args(Status))})", text.at)
     return text.value
@@ -256,4 +256,4 @@ def labels_used(value: Value) -> Iterator[str]:
 
 
 def read_examples(tree: Tree | None, at: At) -> tuple[str, ...]:
-    return tuple(text_of(item, "an example", at).value for item in list_of(tree, "examples", at))
+    return tuple(scalar_of(item, "an example", at).value for item in items_of(tree, "examples", at))

@@ -28,12 +28,12 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PatternRow:
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PatternChoice:
     branches: tuple[Node, ...]
 
 
@@ -45,35 +45,35 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelledPattern:
     name: str
     body: Node
 
 
-Node = Atom | Row | Choice | Repeat | Label
+Node = Atom | PatternRow | PatternChoice | Repeat | LabelledPattern
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Row):
+    if isinstance(node, PatternRow):
         return node.parts
-    if isinstance(node, Choice):
+    if isinstance(node, PatternChoice):
         return node.branches
-    return (node.body,) if isinstance(node, Repeat | Label) else ()
+    return (node.body,) if isinstance(node, Repeat | LabelledPattern) else ()
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk_pattern(node: Node) -> Iterator[Node]:
     """Yield the node and all nodes below it, in text order."""
     yield node
     for child in children(node):
-        yield from walk(child)
+        yield from walk_pattern(child)
 
 
 def atoms(node: Node) -> Iterator[Atom]:
-    return (child for child in walk(node) if isinstance(child, Atom))
+    return (child for child in walk_pattern(node) if isinstance(child, Atom))
 
 
 def labels(node: Node) -> set[str]:
-    return {child.name for child in walk(node) if isinstance(child, Label)}
+    return {child.name for child in walk_pattern(node) if isinstance(child, LabelledPattern)}
 
 
 def nullable(node: Node) -> bool:
@@ -82,7 +82,7 @@ def nullable(node: Node) -> bool:
         return False
     if isinstance(node, Repeat):
         return node.least == 0 or nullable(node.body)
-    if isinstance(node, Choice):
+    if isinstance(node, PatternChoice):
         return any(map(nullable, node.branches))
     return all(map(nullable, children(node)))
 
@@ -94,14 +94,14 @@ def longest(node: Node) -> int:
     if isinstance(node, Repeat):
         return node.most * longest(node.body)
     sizes = map(longest, children(node))
-    return max(sizes) if isinstance(node, Choice) else sum(sizes)
+    return max(sizes) if isinstance(node, PatternChoice) else sum(sizes)
 
 
 def single_phrase(node: Node) -> tuple[Atom, ...]:
     """Return the atoms of a node that matches exactly one phrase and has no labels, else ()."""
     if isinstance(node, Atom):
         return (node,)
-    if not isinstance(node, Choice):
+    if not isinstance(node, PatternChoice):
         return ()
     each = [single_phrase(branch) for branch in node.branches]
     return tuple(atom for group in each for atom in group) if all(each) else ()
@@ -109,10 +109,14 @@ def single_phrase(node: Node) -> tuple[Atom, ...]:
 
 def reverse(node: Node) -> Node:
     """Return the node that matches the same phrases in reverse order."""
-    if isinstance(node, Row):
-        return Row(tuple(reverse(part) for part in reversed(node.parts)))
-    if isinstance(node, Choice):
-        return Choice(tuple(map(reverse, node.branches)))
+    if isinstance(node, PatternRow):
+        return PatternRow(tuple(reverse(part) for part in reversed(node.parts)))
+    if isinstance(node, PatternChoice):
+        return PatternChoice(tuple(map(reverse, node.branches)))
     if isinstance(node, Repeat):
         return Repeat(reverse(node.body), node.least, node.most)
-    return Label(node.name, reverse(node.body)) if isinstance(node, Label) else node
+    return (
+        LabelledPattern(node.name, reverse(node.body))
+        if isinstance(node, LabelledPattern)
+        else node
+    )

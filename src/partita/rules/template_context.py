@@ -19,7 +19,7 @@ GENDERS = {
 }
 
 
-def head_of(phrase: Phrase) -> str:
+def phrase_head(phrase: Phrase) -> str:
     """Return the lemma of the head; for a multiword its last word.
 
     In "depot 14" and "warehouse b" the first word is the head, and so it is in the name of a
@@ -35,12 +35,12 @@ def head_of(phrase: Phrase) -> str:
     return words[0 if numbered else -1].rstrip(".")
 
 
-def form_of(phrase: Phrase) -> Form:
+def phrase_form(phrase: Phrase) -> Form:
     form = phrase.attributes.get("form", "")
     return cast(Form, form) if form in get_args(Form) else ""
 
 
-def number_of(phrase: Phrase) -> int | str | None:
+def phrase_number(phrase: Phrase) -> int | str | None:
     """Return a count, or else singular or plural if the group shows it."""
     number = str(phrase.attributes.get("number", ""))
     if number.isdecimal() and len(number) < 10:
@@ -50,7 +50,7 @@ def number_of(phrase: Phrase) -> int | str | None:
     return "plural" if number else None
 
 
-def modifiers_of(phrase: Phrase) -> list[str]:
+def phrase_modifiers(phrase: Phrase) -> list[str]:
     """Return the modifiers of the head, with the earlier words of a multiword."""
     attributes = phrase.attributes
     value = attributes.get("mods", ())
@@ -68,7 +68,7 @@ def context_of(phrase: Phrase, words: Sequence[str]) -> dict[str, Any]:
     pronoun = phrase.attributes.get("form") == "pronoun"
     lemma = words[-1] if words else ""
     return {
-        "MODIFIERS": modifiers_of(phrase),
+        "MODIFIERS": phrase_modifiers(phrase),
         "WORDS": list(words),
         "DETERMINER": str(phrase.attributes.get("det", "")),
         "PERSON": PERSONS.get(str(phrase.attributes.get("person", "")), "3") if pronoun else "",
@@ -91,7 +91,7 @@ BETWEEN = frozenset({"when", "location", "time", "date"})  # allowed before the 
 
 
 @dataclass(frozen=True, slots=True)
-class Relations:
+class PhraseRelations:
     """The role of a phrase, and the positions of the phrases it is related to (-1: none)."""
 
     role: str
@@ -100,11 +100,11 @@ class Relations:
     whole: int
 
 
-def relations_of(phrases: Sequence[Attributes], n: int) -> Relations:
+def relations_of(phrases: Sequence[Attributes], n: int) -> PhraseRelations:
     """Return the relations of the noun group at a position."""
     apposition = _apposition(phrases, n)
     role = _role(phrases, n, apposition)
-    return Relations(role, apposition, _copula(phrases, n), _whole(phrases, n))
+    return PhraseRelations(role, apposition, _copula(phrases, n), _whole(phrases, n))
 
 
 def _whole(phrases: Sequence[Attributes], n: int) -> int:

@@ -11,7 +11,7 @@ from partita.core import Assertion, Message, Template
 from partita.core.templates import ASSERTIONS, EVENT, KIND, ROLES
 from partita.rules.build import Refusal
 from partita.rules.cascade import Analysis, TokenColumns
-from partita.rules.domain import Domain
+from partita.rules.domain import RuleSet
 from partita.rules.drafts import (
     NUMBER,
     Draft,
@@ -29,12 +29,12 @@ from partita.rules.drafts import (
 )
 from partita.rules.phrases import Phrase
 from partita.rules.template_context import (
-    Relations,
+    PhraseRelations,
     context_of,
     described_by,
-    form_of,
-    head_of,
-    number_of,
+    phrase_form,
+    phrase_head,
+    phrase_number,
     relations_of,
     subject_of,
 )
@@ -43,7 +43,7 @@ from partita.text.assertions import Scope, Statuses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Extraction:
+class ExtractedTemplates:
     """The templates of a message in text order, refused values, and unfinished phases.
 
     Templates may be missing after an unfinished phase.
@@ -58,9 +58,9 @@ def extract(
     message: Message,
     tokens: TokenColumns,
     analysis: Analysis,
-    domain: Domain,
+    domain: RuleSet,
     reading: ValueCache | None = None,
-) -> Extraction:
+) -> ExtractedTemplates:
     """Return the templates T1, T2, … of a message in text order.
 
     Pass the same `reading` for many messages, to reuse its cache of values.
@@ -93,7 +93,7 @@ def extract(
         things += tuple(_event(n, event, ids, message, tokens, domain) for n, event in numbered)
         things = tuple(sorted(things, key=lambda template: (template.start, template.end)))
         refusals += tuple(refused for one in found for refused in one.draft.slots.refusals)
-    return Extraction(things, refusals, analysis.unfinished)
+    return ExtractedTemplates(things, refusals, analysis.unfinished)
 
 
 def _event(
@@ -102,7 +102,7 @@ def _event(
     ids: Mapping[int, str],
     message: Message,
     tokens: TokenColumns,
-    domain: Domain,
+    domain: RuleSet,
 ) -> Template:
     """Return the template of an event: the slots of roles have the participants' words, and ROLES
     in the context the ids of their templates. What is denied is no value."""
@@ -155,7 +155,7 @@ def _template(
     relations: dict[str, Any],
     message: Message,
     tokens: TokenColumns,
-    domain: Domain,
+    domain: RuleSet,
 ) -> Template:
     first, last = draft.phrase.first, draft.phrase.last
     start, end = tokens.starts[first], tokens.ends[last]
@@ -173,9 +173,9 @@ def _template(
         region=region.kind,
         sentence=_sentence(draft, tokens),
         type=draft.type,
-        head=head_of(draft.phrase),
-        number=number_of(draft.phrase),
-        form=form_of(draft.phrase),
+        head=phrase_head(draft.phrase),
+        number=phrase_number(draft.phrase),
+        form=phrase_form(draft.phrase),
         slots=draft.slots.plain(domain.schema),
         rule=draft.rule,
         context={name: value for name, value in context.items() if value not in ("", [])},
@@ -259,7 +259,7 @@ def _may_link(draft: Draft, analysis: Analysis) -> bool:
 
 
 def _relations_by_id(
-    relations: Relations, names: Mapping[int, str], linked: bool
+    relations: PhraseRelations, names: Mapping[int, str], linked: bool
 ) -> dict[str, Any]:
     """Return role and relations by template id; apposition to no template is no apposition."""
     apposition = names.get(relations.apposition, "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.rules.build import Contribution, fit_value
-from partita.rules.cascade import Step
+from partita.rules.cascade import CascadeStep
 from partita.rules.domain import At, Rule
 from partita.rules.drafts import contribution_scope
 from partita.rules.phrases import SharedPhrase
@@ -15,7 +15,7 @@ from partita.templates.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TracedPiece:
     """A phrase in a phase: its text, and its tag or kind."""
 
     text: str
@@ -49,7 +49,7 @@ class PhaseTrace:
     phase: str
     starts: str
     rules: int
-    sentences: tuple[tuple[Piece, ...], ...]
+    sentences: tuple[tuple[TracedPiece, ...], ...]
     wins: tuple[tuple[RuleMatch, ...], ...]
     whole: bool = True
 
@@ -65,7 +65,7 @@ class Tracer:
     schema: Schema
     seen: list[PhaseTrace] = field(default_factory=list)
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: CascadeStep) -> None:
         bounds = list(_sentences(step.items))
         wins = list(self._wins(step))
         self.seen.append(
@@ -79,7 +79,7 @@ class Tracer:
             )
         )
 
-    def _wins(self, step: Step) -> Iterator[tuple[int, RuleMatch]]:
+    def _wins(self, step: CascadeStep) -> Iterator[tuple[int, RuleMatch]]:
         """Yield the matches with their starts."""
         rules = step.stage.phase.rules
         if step.stage.phase.starts == "cursor":
@@ -125,7 +125,7 @@ class Tracer:
         )
 
 
-def _status(step: Step, contribution: Contribution) -> str:
+def _status(step: CascadeStep, contribution: Contribution) -> str:
     """Return the status of what a match says, if it is not asserted, and the words of its cue."""
     if step.statuses is None:
         return ""
@@ -150,13 +150,15 @@ def _sentences(items: list[SharedPhrase]) -> Iterator[tuple[int, int]]:
             begin = n + 1
 
 
-def _piece(item: SharedPhrase) -> Piece:
+def _piece(item: SharedPhrase) -> TracedPiece:
     attributes = item.attributes
     built = attributes["kind"] != "word"
-    return Piece(attributes["text"], attributes["kind"] if built else attributes["tag"], built)
+    return TracedPiece(
+        attributes["text"], attributes["kind"] if built else attributes["tag"], built
+    )
 
 
-def _beaten(step: Step, winner: int, start: int) -> Iterator[tuple[str, int]]:
+def _beaten(step: CascadeStep, winner: int, start: int) -> Iterator[tuple[str, int]]:
     """Yield the other rules that match at the same position, with their lengths."""
     for number, spans in step.stage.matching.contenders(step.characters, start):
         if number != winner:

@@ -192,14 +192,14 @@ def _join(before: Tree, key: Text) -> Text:
     return Text(f"{before.value}, {key.value}", before.at)
 
 
-def text_of(tree: Tree | None, what: str, at: At) -> Text:
+def scalar_of(tree: Tree | None, what: str, at: At) -> Text:
     """Return a non-empty text."""
     if not isinstance(tree, Text) or not tree.value.strip():
         refuse(f"{what} is missing (expected a text)", tree.at if tree is not None else at)
     return tree
 
 
-def list_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
+def items_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
     """Return the items of a list, a single text as one item, null as none."""
     if tree is None or (isinstance(tree, Text) and tree.is_null):
         return ()
@@ -209,7 +209,7 @@ def list_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
 
 
 def texts_of(tree: Tree | None, what: str, at: At) -> tuple[Text, ...]:
-    return tuple(text_of(item, f"an item of {what}", at) for item in list_of(tree, what, at))
+    return tuple(scalar_of(item, f"an item of {what}", at) for item in items_of(tree, what, at))
 
 
 def map_of(tree: Tree | None, what: str, at: At) -> Map:
@@ -228,7 +228,7 @@ def check_keys(tree: Map, what: str, allowed: tuple[str, ...]) -> None:
             refuse(f"unknown field {key.value!r} in {what} (expected {', '.join(allowed)})", key.at)
 
 
-def plain_value(text: Text) -> object:
+def scalar_value(text: Text) -> object:
     """Return a scalar as a number, a Boolean, None or a text."""
     if not text.plain:
         return text.value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.app.cluster import (
-    LEAST,
+    MIN_MERGE_PROBABILITY,
     RecordKnowledge,
     check_increment,
     clustering_solver,
@@ -441,7 +441,7 @@ def _threshold(solved: DataFrame, target: float) -> float:
         for name in ("height", "between")
     )
     certain = sum(int(bytes(row["payload"])) for row in rows if row["name"] == "certain")
-    return chosen_threshold(Merges(height, between, certain), target, LEAST)
+    return chosen_threshold(Merges(height, between, certain), target, MIN_MERGE_PROBABILITY)
 
 
 def _across(placed: DataFrame) -> DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.app.cluster import LEAST, RecordKnowledge, answered
+from partita.app.cluster import MIN_MERGE_PROBABILITY, RecordKnowledge, answered
 from partita.app.solve import Solver
 from partita.core import Template
 from partita.errors import PartitaError
@@ -80,7 +80,7 @@ class ClusteringTask:
         yield "alternatives", _bytes(alternatives(clustering, original))
         yield "pairs", _bytes(pair_columns(clustering, original))
         yield "review", _bytes(review(clustering, original))
-        merges = possible_merges(clustering, LEAST)
+        merges = possible_merges(clustering, MIN_MERGE_PROBABILITY)
         yield "merges", _bytes({"height": merges.height, "between": merges.between})
         yield "certain", str(merges.certain).encode()
 

@@ -54,7 +54,7 @@ def read_set(connection: Connection, run: str, name: str) -> Row:
     return _sets(connection, run, message, templates, entities, name)[0]
 
 
-def read_templates(connection: Connection, run: str, names: Sequence[str]) -> dict[str, Row]:
+def template_sets(connection: Connection, run: str, names: Sequence[str]) -> dict[str, Row]:
     """Return sets by name with their templates and constraints, without their distributions."""
     at, of = tables.sets.c, tables.templates.c
     columns = (at.set_name, at.message, at.entropy_bits, at.incompatible, at.more)

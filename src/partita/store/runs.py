@@ -105,7 +105,7 @@ def stored(connection: Connection, run: str) -> list[Row]:
     return [dict(row) for row in connection.execute(query).mappings()]
 
 
-def texts(connection: Connection, run: str) -> list[Row]:
+def message_texts(connection: Connection, run: str) -> list[Row]:
     """Return the messages as read, in order."""
     at = tables.messages.c
     columns = (at.message, at.text, at.place, at.fields)

@@ -183,7 +183,7 @@ def value_rows(entity: Object) -> Iterator[Row]:
             "entity": entity["id"],
             "position": position,
             "slot": slot,
-            "value": plain(one["value"]),
+            "value": search_text(one["value"]),
             "value_json": one["value"],
             "templates": one["templates"],
             "status": one.get("status", "asserted"),
@@ -191,7 +191,7 @@ def value_rows(entity: Object) -> Iterator[Row]:
         }
 
 
-def plain(value: object) -> str | None:
+def search_text(value: object) -> str | None:
     """Return a value as text for searching."""
     if value is None:
         return None

@@ -88,7 +88,7 @@ _MEASURE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Measurement:
     """A magnitude from low to high; None where an end is open."""
 
     low: Fraction | None
@@ -125,8 +125,8 @@ class MeasureType:
             f"a measure (5 {self.unit}, 5..7 {self.unit}, 5 ± 1 {self.unit}, 5 ± 10% {self.unit})"
         )
 
-    def read(self, value: object) -> Measure:
-        if isinstance(value, Measure):
+    def read(self, value: object) -> Measurement:
+        if isinstance(value, Measurement):
             return self._converted(value.low, value.high, value.unit)
         if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
             return self._point(value)
@@ -134,32 +134,32 @@ class MeasureType:
             return self._parsed(value, match)
         raise InputError(f"{value!r} is not {self.expects}")
 
-    def unify(self, left: Measure, right: Measure) -> Measure | None:
+    def unify(self, left: Measurement, right: Measurement) -> Measurement | None:
         common = intersect((left.low, left.high), (right.low, right.high))
-        return None if common is None else Measure(*common, self.unit)
+        return None if common is None else Measurement(*common, self.unit)
 
-    def _point(self, number: float | Fraction) -> Measure:
+    def _point(self, number: float | Fraction) -> Measurement:
         try:
             value = Fraction(str(number))  # the decimal as written, not its binary value
         except ValueError:
             raise InputError(f"{number!r} is not {self.expects}") from None
-        return Measure(value, value, self.unit)
+        return Measurement(value, value, self.unit)
 
-    def _parsed(self, text: str, match: re.Match[str]) -> Measure:
+    def _parsed(self, text: str, match: re.Match[str]) -> Measurement:
         try:
             low, high = _ends(match)
         except (ValueError, ZeroDivisionError):
             raise InputError(f"{text!r} is not {self.expects}") from None
         return self._converted(low, high, match["unit"] or self.unit)
 
-    def _converted(self, low: Fraction | None, high: Fraction | None, unit: str) -> Measure:
+    def _converted(self, low: Fraction | None, high: Fraction | None, unit: str) -> Measurement:
         source = self.units.get(unit) or self.units.get(unit.lower())
         target = self.units[self.unit]
         if source is None or source.dimension != target.dimension:
             raise InputError(f"{unit!r} is not a unit of {target.dimension}")
         rate = source.size / target.size
         low, high = (None if end is None else end * rate for end in (low, high))
-        return Measure(low, high, self.unit)
+        return Measurement(low, high, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,20 +170,20 @@ class MoneyType:
     def expects(self) -> str:
         return "an amount with its currency (40000000 USD, 5..7 EUR)"
 
-    def read(self, value: object) -> Measure:
-        if isinstance(value, Measure):
+    def read(self, value: object) -> Measurement:
+        if isinstance(value, Measurement):
             return value
         match = _MEASURE.fullmatch(" ".join(value.split())) if isinstance(value, str) else None
         if match is None or not _CURRENCY.fullmatch(match["unit"] or ""):
             raise InputError(f"{value!r} is not {self.expects}")
         try:
-            return Measure(*_ends(match), match["unit"])
+            return Measurement(*_ends(match), match["unit"])
         except (ValueError, ZeroDivisionError):
             raise InputError(f"{value!r} is not {self.expects}") from None
 
-    def unify(self, left: Measure, right: Measure) -> Measure | None:
+    def unify(self, left: Measurement, right: Measurement) -> Measurement | None:
         common = intersect((left.low, left.high), (right.low, right.high))
-        return Measure(*common, left.unit) if common and left.unit == right.unit else None
+        return Measurement(*common, left.unit) if common and left.unit == right.unit else None
 
 
 _CURRENCY = re.compile(r"[A-Z]{3}")

@@ -16,7 +16,7 @@ from partita.templates.words import Aliases, text_list
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedPlace:
     names: frozenset[str]
 
     def json(self) -> Json:
@@ -37,16 +37,16 @@ class PlaceType:
     def expects(self) -> str:
         return "a place or a list of places that contain each other"
 
-    def read(self, value: object) -> Place:
-        names = value.names if isinstance(value, Place) else text_list(value, self.expects)
+    def read(self, value: object) -> NamedPlace:
+        names = value.names if isinstance(value, NamedPlace) else text_list(value, self.expects)
         places = frozenset(map(self.aliases.canonical, names))
         if compatible_union(places, places, self._compatible) is None:
             raise InputError(f"{sorted(places)!r} is not {self.expects}")
-        return Place(self._innermost(places))
+        return NamedPlace(self._innermost(places))
 
-    def unify(self, left: Place, right: Place) -> Place | None:
+    def unify(self, left: NamedPlace, right: NamedPlace) -> NamedPlace | None:
         names = compatible_union(left.names, right.names, self._compatible)
-        return None if names is None else Place(self._innermost(names))
+        return None if names is None else NamedPlace(self._innermost(names))
 
     def _compatible(self, left: str, right: str) -> bool:
         listed = [name for name in (left, right) if name in self.gazetteer]

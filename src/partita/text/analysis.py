@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from io import BytesIO
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import IntArray, Message
 from partita.errors import InputError
+from partita.files.strict import Place, list_of, number_of, text_of
 from partita.text import names
 from partita.text.expressions import Mention, PlacedSentence
-from partita.text.mentions import Found, MentionModel
-from partita.text.parser import Parser
-from partita.text.tagger import COLUMNS, Forms, Tagger, word_columns
+from partita.text.mentions import FEATURES, Found, MentionModel, mention_places, roles_of
+from partita.text.parser import LABEL_FEATURES, MOVE_FEATURES, Parser, label_places, move_places
+from partita.text.parser_kernels import HashedModel
+from partita.text.tagger import COLUMNS, Tagger, WordRows, word_columns
+from partita.text.tagger_models import (
+    archive_arrays,
+    checked_about,
+    parse_tagger,
+    tagger_bytes,
+)
 from partita.text.tokens import Tokens, tokenize
 from partita.text.trees import Tree, Word
 from partita.text.words import CLASSES, shipped_words
@@ -64,13 +76,13 @@ class Analyser:
     feats: Mapping[str, str]
     threshold: float = THRESHOLD
     about: Mapping[str, object] = field(default_factory=dict)
-    forms: Forms = field(init=False, repr=False)
+    forms: WordRows = field(init=False, repr=False)
     _described: dict[tuple[str, int], tuple[str, str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.groups.shape != (KNOWLEDGE - 2, len(shipped_words().words)):
             raise ValueError("groups do not fit the table of words")
-        object.__setattr__(self, "forms", Forms(self.columns, WIDTH))
+        object.__setattr__(self, "forms", WordRows(self.columns, WIDTH))
         object.__setattr__(self, "_described", {})
 
     def columns(self, word: str) -> list[int]:
@@ -162,7 +174,7 @@ class Analyser:
             return self.find(trees)
         proper, _ = self._name_tags()
         named = proper[trees.tags] & names.telling_capitals(texts, trees.ends)
-        found = self.find(trees, min(self.threshold, names.LEAST))
+        found = self.find(trees, min(self.threshold, names.MIN_NAME_PROBABILITY))
         found, decided = names.decided_types(
             found, texts, named, self.mentions.types, self.threshold
         )
@@ -342,9 +354,119 @@ def shipped_analyser() -> Analyser:
     """Return the analyser that comes with the package."""
     from importlib.resources import files
 
-    from partita.text.analysis_models import parse_analyser
-
     file = files("partita.parameters").joinpath(SHIPPED)
     if not file.is_file():
         raise InputError("the package contains no analyser")
     return parse_analyser(file.read_bytes(), f"shipped {SHIPPED}")
+
+
+ANALYSER_VERSION = 2
+ARRAYS: dict[str, tuple[type[np.generic], int]] = {
+    "about": (np.uint8, 1), "tagger": (np.uint8, 1), "possible": (np.bool_, 1),
+    "groups": (np.uint8, 2), "scales": (np.float64, 1),
+}  # fmt: skip
+MODELS = ("moves", "labels", *FEATURES)
+ARRAYS |= {f"{name}_used": (np.uint8, 1) for name in MODELS}
+ARRAYS |= {f"{name}_weights": (np.int8, 1) for name in MODELS}
+ABOUT = ("version", "model", "features", "labels", "sorts", "lemmas", "feats", "threshold", "about")
+
+
+def read_analyser(path: str | Path) -> Analyser:
+    """Return the analyser of a file."""
+    try:
+        return parse_analyser(Path(path).read_bytes(), str(path))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
+def analyser_bytes(analyser: Analyser) -> bytes:
+    """Return the npz bytes of an analyser; the same analyser gives the same bytes."""
+    model = analyser.mentions
+    if model is None:
+        raise ValueError("the analyser has no model of mentions")
+    about = {
+        "version": ANALYSER_VERSION,
+        "model": "analyser",
+        "features": _features(),
+        "labels": list(analyser.parser.labels),
+        "sorts": list(model.types),
+        "lemmas": dict(analyser.lemmas),
+        "feats": dict(analyser.feats),
+        "threshold": analyser.threshold,
+        "about": dict(analyser.about),
+    }
+    models = {"moves": analyser.parser.moves, "labels": analyser.parser.names, **model.models}
+    arrays: dict[str, Any] = {
+        "about": np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8),
+        "tagger": np.frombuffer(tagger_bytes(analyser.tagger), dtype=np.uint8),
+        "possible": model.possible,
+        "groups": analyser.groups,
+        "scales": np.concatenate([analyser.parser.scales, model.scales]),
+        **{f"{name}_used": each.used for name, each in models.items()},
+        **{f"{name}_weights": each.table for name, each in models.items()},
+    }
+    stream = BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def _features() -> dict[str, list[str]]:
+    models = {"moves": MOVE_FEATURES, "labels": LABEL_FEATURES, **FEATURES}
+    return {name: list(features) for name, features in models.items()}
+
+
+def parse_analyser(data: bytes, file: str) -> Analyser:
+    """Return the analyser from the bytes of an npz file; `file` is named in errors."""
+    place = Place(file)
+    arrays = _model_arrays(data, place)
+    text = arrays["about"].tobytes()
+    about = checked_about(text, ABOUT, "analyser", ANALYSER_VERSION, _features(), place)
+    tagger = parse_tagger(arrays["tagger"].tobytes(), file)
+    labels, types = _texts(about, "labels", place), _texts(about, "sorts", place)
+    if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(MODELS):
+        place.refuse("possible or scales do not fit the tags and the models")
+    places = {"moves": move_places(), "labels": label_places(), **mention_places()}
+    models = {
+        name: HashedModel(places[name], arrays[f"{name}_used"], arrays[f"{name}_weights"])
+        for name in MODELS
+    }
+    try:
+        return Analyser(
+            tagger,
+            Parser(tagger.tags, labels, models["moves"], models["labels"], arrays["scales"][:2]),
+            MentionModel(
+                types,
+                arrays["possible"],
+                roles_of(labels),
+                {name: models[name] for name in FEATURES},
+                arrays["scales"][2:],
+            ),
+            arrays["groups"],
+            _table(about, "lemmas", place),
+            _table(about, "feats", place),
+            number_of(about["threshold"], "threshold", place),
+            about["about"],
+        )
+    except ValueError as error:
+        raise InputError(str(error), file=file) from error
+
+
+def _model_arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:
+    """Return the arrays by name, checked for type and dimension."""
+    arrays = archive_arrays(data, tuple(ARRAYS), "an analyser", place)
+    for name, (kind, dimensions) in ARRAYS.items():
+        if arrays[name].dtype != kind or arrays[name].ndim != dimensions:
+            place.refuse(f"{name} is not an array of {np.dtype(kind).name} of {dimensions} axes")
+    return arrays
+
+
+def _texts(about: Mapping[str, Any], name: str, place: Place) -> tuple[str, ...]:
+    return tuple(
+        text_of(value, f"one of {name}", place) for value in list_of(about[name], name, place)
+    )
+
+
+def _table(about: Mapping[str, Any], name: str, place: Place) -> dict[str, str]:
+    if not isinstance(about[name], dict):
+        place.refuse(f"{name} is not an object")
+    return {key: text_of(value, name, place) for key, value in about[name].items()}

@@ -136,7 +136,7 @@ CUES = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sentence:
+class TaggedSentence:
     """The lower-case words and the tags of a sentence."""
 
     words: Sequence[str]
@@ -159,7 +159,7 @@ def scopes(words: Sequence[str], tags: Sequence[str]) -> tuple[Scope, ...]:
     """Return the scopes of one sentence, given its lower-case words and its tags."""
     if CUES.isdisjoint(words):
         return ()
-    sentence = Sentence(words, tags)
+    sentence = TaggedSentence(words, tags)
     return tuple(
         scope
         for n, word in enumerate(words)
@@ -169,13 +169,13 @@ def scopes(words: Sequence[str], tags: Sequence[str]) -> tuple[Scope, ...]:
     )
 
 
-def _of_cue(s: Sentence, n: int, word: str) -> Iterator[Scope]:
+def _of_cue(s: TaggedSentence, n: int, word: str) -> Iterator[Scope]:
     for cues, find in FINDERS:
         if word in cues:
             yield from find(s, n)
 
 
-def _negation(s: Sentence, n: int) -> Iterator[Scope]:
+def _negation(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what "not", "never" and the like deny; "not only" and "not deny" deny nothing."""
     verb = s.skip(n + 1, "RB", "VBN" if s.word(n + 1) == "been" else "RB")
     only = s.word(n) in NOT and s.word(n + 1) in ("only", "just", "merely")
@@ -210,7 +210,7 @@ def _unsure(words: Sequence[str]) -> bool:
     return any(word.startswith(("confirm", "verif", "establish", "determine")) for word in words)
 
 
-def _no(s: Sentence, n: int) -> Iterator[Scope]:
+def _no(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what "no" denies: its group and the verb after it, or what there is no evidence of."""
     following = s.word(n + 1)
     if following in ("one", "body"):  # nobody
@@ -236,7 +236,7 @@ def _no(s: Sentence, n: int) -> Iterator[Scope]:
     yield _forward(s, "denied", (n, n + 1), n + 1)
 
 
-def _nobody(s: Sentence, n: int) -> Iterator[Scope]:
+def _nobody(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what "no one" denies: all of its clause, and what no one believes."""
     if s.word(n + 2) in ("doubt", "doubts", "doubted"):
         return
@@ -246,14 +246,14 @@ def _nobody(s: Sentence, n: int) -> Iterator[Scope]:
         yield _forward(s, "denied", (n, n + 2), last + 1)
 
 
-def _formerly(s: Sentence, n: int) -> Iterator[Scope]:
+def _formerly(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what was so, up to a verb of now: "a depot formerly used by troops is a school"."""
     last = _end(s, n + 1)
     verb = next((m for m in range(n + 2, last) if s.tag(m) in FINITE), last)
     yield _past(s, (n, n + 1), n + 1, verb)
 
 
-def _past(s: Sentence, cue: tuple[int, int], first: int, last: int) -> Scope:
+def _past(s: TaggedSentence, cue: tuple[int, int], first: int, last: int) -> Scope:
     """Return the scope of what was so, without those who did it: "guarded by a platoon"."""
     for m in range(first, last):
         if s.word(m) == "by" and (s.word(m + 1) in ("a", "an") or s.tag(m + 1) in ("CD", "NNS")):
@@ -261,14 +261,14 @@ def _past(s: Sentence, cue: tuple[int, int], first: int, last: int) -> Scope:
     return Scope("denied", cue, first, last)
 
 
-def _once(s: Sentence, n: int) -> Iterator[Scope]:
+def _once(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what something once was: "was once a school", ", once a school,"."""
     aside = s.word(n - 1) in (",", "(") and s.tag(n + 1) == "DT"
     if aside or (s.word(n - 1) in BE and s.tag(n).startswith("RB")):
         yield _past(s, (n, n + 1), n + 1, _end(s, n + 1))
 
 
-def _until(s: Sentence, n: int) -> Iterator[Scope]:
+def _until(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what was so until some time; what was done until then is not denied."""
     leads = n == 0 or s.word(n - 1) in (",", ";", "and", "but")
     if leads:
@@ -283,13 +283,13 @@ def _until(s: Sentence, n: int) -> Iterator[Scope]:
         yield _past(s, (n, n + 1), verb + 1, last)
 
 
-def _used(s: Sentence, n: int) -> Iterator[Scope]:
+def _used(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what used to be; "is used to store" is no cue."""
     if s.word(n + 1) == "to" and s.tag(n + 2).startswith("VB") and s.word(n - 1) not in BE:
         yield _past(s, (n, n + 2), n + 2, _end(s, n + 2))
 
 
-def _denying(s: Sentence, n: int) -> Iterator[Scope]:
+def _denying(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what somebody denied, which may follow "that" or "reports that"."""
     if s.tag(n).startswith("N") and s.word(n) != "doubt":
         return
@@ -297,7 +297,7 @@ def _denying(s: Sentence, n: int) -> Iterator[Scope]:
         yield _forward(s, "denied", (n, n + 1), n + 1, far=True)
 
 
-def _negated(s: Sentence, n: int) -> bool:
+def _negated(s: TaggedSentence, n: int) -> bool:
     before = n - 1
     while before >= 0 and s.tag(before).startswith(("RB", "VBN", "VB")) and before > n - 4:
         if s.word(before) in NOT:
@@ -306,80 +306,80 @@ def _negated(s: Sentence, n: int) -> bool:
     return s.word(before) in NOBODY or (s.word(before - 1), s.word(before)) == ("no", "one")
 
 
-def _failing(s: Sentence, n: int) -> Iterator[Scope]:
+def _failing(s: TaggedSentence, n: int) -> Iterator[Scope]:
     yield _forward(s, "denied", (n, n + 1), n + 1)
 
 
-def _ruled(s: Sentence, n: int) -> Iterator[Scope]:
+def _ruled(s: TaggedSentence, n: int) -> Iterator[Scope]:
     if s.word(n + 1) == "out" and not _negated(s, n):
         yield _forward(s, "denied", (n, n + 2), n + 2, far=True)
 
 
-def _without(s: Sentence, n: int) -> Iterator[Scope]:
+def _without(s: TaggedSentence, n: int) -> Iterator[Scope]:
     if s.word(n + 1) not in ("doubt", "question"):
         yield Scope("denied", (n, n + 1), n + 1, _end(s, n + 1))
 
 
-def _instead(s: Sentence, n: int) -> Iterator[Scope]:
+def _instead(s: TaggedSentence, n: int) -> Iterator[Scope]:
     if s.word(n + 1) == "of":
         yield _forward(s, "denied", (n, n + 2), n + 2)
 
 
-def _modal(s: Sentence, n: int) -> Iterator[Scope]:
+def _modal(s: TaggedSentence, n: int) -> Iterator[Scope]:
     if s.tag(n) in ("MD", "RB") or (s.word(n) == "may" and s.tag(n + 1) in ("VB", "RB")):
         yield _forward(s, "possible", (n, n + 1), n + 1)
 
 
-def _can(s: Sentence, n: int) -> Iterator[Scope]:
+def _can(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what can be so; what can be seen is there."""
     verb = s.skip(n + 1, "RB")
     if s.tag(n) == "MD" and not (s.word(verb) == "be" and s.word(verb + 1) in SEEN):
         yield _forward(s, "possible", (n, n + 1), n + 1)
 
 
-def _going_to(s: Sentence, n: int) -> Iterator[Scope]:
+def _going_to(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what somebody is or was going to do."""
     if s.word(n + 1) == "to" and s.tag(n + 2) == "VB":
         yield _forward(s, "possible", (n, n + 2), n + 2)
 
 
-def _to_be(s: Sentence, n: int) -> Iterator[Scope]:
+def _to_be(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what is to be done: "the depot is to be closed", "was to have been closed"."""
     if s.word(n - 1) in ("is", "are", "was", "were") and s.tag(n + 1) == "VB":
         yield _forward(s, "possible", (n, n + 1), n + 1)
 
 
-def _almost(s: Sentence, n: int) -> Iterator[Scope]:
+def _almost(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what was nearly done, but not done."""
     if s.tag(s.skip(n + 1, "RB")).startswith("VB"):
         yield _forward(s, "denied", (n, n + 1), n + 1)
 
 
-def _yet(s: Sentence, n: int) -> Iterator[Scope]:
+def _yet(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what has yet to be done."""
     if s.word(n + 1) == "to":
         yield _forward(s, "denied", (n, n + 1), n + 1)
 
 
-def _anything_but(s: Sentence, n: int) -> Iterator[Scope]:
+def _anything_but(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what something is anything but, or far from."""
     if (s.word(n), s.word(n + 1)) in (("anything", "but"), ("far", "from")):
         yield _forward(s, "denied", (n, n + 2), n + 2)
 
 
-def _question(s: Sentence, n: int) -> Iterator[Scope]:
+def _question(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield a question that may be answered by yes or no; others presuppose what they say."""
     if n >= len(s.words) - 2 and not s.tag(0).startswith("W"):
         yield Scope("possible", (n, n + 1), 0, n)
 
 
-def _inverted(s: Sentence, n: int) -> Iterator[Scope]:
+def _inverted(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield the condition of "Had the dam been destroyed, …"."""
     if n == 0 and s.tag(1).startswith(("DT", "PRP", "N")) and "," in s.words:
         yield Scope("possible", (0, 1), 1, s.words.index(","))
 
 
-def _false(s: Sentence, n: int) -> Iterator[Scope]:
+def _false(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield the claim that is said to be false, before or after the word."""
     negated = s.word(n - 1) in NOT
     if s.word(n - 1 - negated) not in BE:
@@ -392,7 +392,7 @@ def _false(s: Sentence, n: int) -> Iterator[Scope]:
         yield Scope(status, (n, n + 1), claims[0] + 2, n - 1 - negated)
 
 
-def _claim(s: Sentence, n: int) -> Iterator[Scope]:
+def _claim(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what a claim, report or rumour says: "the claim that …", "reports of …"."""
     if not s.tag(n).startswith("N") or s.word(n - 1) in DENYING:
         return
@@ -403,7 +403,7 @@ def _claim(s: Sentence, n: int) -> Iterator[Scope]:
         yield _forward(s, status, (n, n + 1), n + 2)
 
 
-def _perhaps(s: Sentence, n: int) -> Iterator[Scope]:
+def _perhaps(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what an adverb makes possible; "likely" as an adjective belongs to its group."""
     adjective = s.tag(n) not in ("RB", "MD") or s.word(n) in SHORT
     if s.word(n) in SUSPECTED and adjective and _group_end(s, n) > n + 1:
@@ -413,14 +413,14 @@ def _perhaps(s: Sentence, n: int) -> Iterator[Scope]:
     yield _forward(s, "possible", (n, n + 1), n + 1)
 
 
-def _reportedly(s: Sentence, n: int) -> Iterator[Scope]:
+def _reportedly(s: TaggedSentence, n: int) -> Iterator[Scope]:
     yield _forward(s, "reported", (n, n + 1), n + 1)
 
 
-def _group(status: Status) -> Callable[[Sentence, int], Iterator[Scope]]:
+def _group(status: Status) -> Callable[[TaggedSentence, int], Iterator[Scope]]:
     """Return the finder of an adjective's noun group, or of what is possible "that"."""
 
-    def find(s: Sentence, n: int) -> Iterator[Scope]:
+    def find(s: TaggedSentence, n: int) -> Iterator[Scope]:
         if s.word(n - 1) in BE and s.word(n + 1) == "that":
             yield _forward(s, status, (n, n + 1), n + 2)
         elif not s.tag(n).startswith("VBD"):
@@ -429,18 +429,18 @@ def _group(status: Status) -> Callable[[Sentence, int], Iterator[Scope]]:
     return find
 
 
-def _group_end(s: Sentence, n: int) -> int:
+def _group_end(s: TaggedSentence, n: int) -> int:
     """Return where the noun group of an adjective ends: behind its last noun."""
     nouns = [m for m in range(n + 1, s.skip(n + 1, *NOMINAL)) if s.tag(m).startswith(("NN", "CD"))]
     return nouns[-1] + 1 if nouns else n + 1
 
 
-def _if(s: Sentence, n: int) -> Iterator[Scope]:
+def _if(s: TaggedSentence, n: int) -> Iterator[Scope]:
     if s.word(n - 1) != "as":
         yield _forward(s, "possible", (n, n + 1), n + 1)
 
 
-def _believing(s: Sentence, n: int) -> Iterator[Scope]:
+def _believing(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what somebody believes, or what is believed to be."""
     if not s.tag(n).startswith("VB") or (_group_end(s, n) > n + 1 and s.tag(n - 1) in ("DT", "IN")):
         return
@@ -454,7 +454,7 @@ def _believing(s: Sentence, n: int) -> Iterator[Scope]:
         yield _forward(s, "possible", (n, n + 1), at, far=True)
 
 
-def _intending(s: Sentence, n: int) -> Iterator[Scope]:
+def _intending(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what somebody plans, tries or is asked to do."""
     at, last = n + 1, min(n + 6, len(s.words))
     if s.tag(n).startswith("N") and s.word(n) not in ("plan", "plans", "attempt", "attempts"):
@@ -465,7 +465,7 @@ def _intending(s: Sentence, n: int) -> Iterator[Scope]:
         yield _forward(s, "possible", (n, n + 1), at)
 
 
-def _saying(s: Sentence, n: int) -> Iterator[Scope]:
+def _saying(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield what somebody says: after the verb, or before it at the end of a sentence."""
     tag = s.tag(n)
     if not tag.startswith("VB") or (s.word(n) in ALLEGED and _is_modifier(s, n)):
@@ -479,12 +479,12 @@ def _saying(s: Sentence, n: int) -> Iterator[Scope]:
         yield _forward(s, "reported", (n, n + 1), n + 1)
 
 
-def _is_modifier(s: Sentence, n: int) -> bool:
+def _is_modifier(s: TaggedSentence, n: int) -> bool:
     """Return whether a participle stands before its noun: "the reported depot"."""
     return s.tag(n - 1) in ("DT", "PRP$", "JJ", "") and _group_end(s, n) > n + 1
 
 
-def _clause_follows(s: Sentence, n: int) -> bool:
+def _clause_follows(s: TaggedSentence, n: int) -> bool:
     """Return whether "that", or a subject and a finite verb, follow before the clause ends."""
     if s.word(n) in ("that", "he", "she", "it", "they", "there", "we", "i", ":"):
         return True
@@ -497,7 +497,7 @@ def _clause_follows(s: Sentence, n: int) -> bool:
     )
 
 
-def _comma_before(s: Sentence, n: int) -> int:
+def _comma_before(s: TaggedSentence, n: int) -> int:
     """Return the comma of ", the minister said." at the end of a sentence, or -1."""
     if len(s.words) - n > SUBJECT_MOST:
         return -1
@@ -511,7 +511,7 @@ def _comma_before(s: Sentence, n: int) -> int:
     return -1
 
 
-def _according(s: Sentence, n: int) -> Iterator[Scope]:
+def _according(s: TaggedSentence, n: int) -> Iterator[Scope]:
     """Yield the sentence around "according to …"."""
     if s.word(n + 1) != "to" or s.word(n + 2) == "which":
         return
@@ -529,12 +529,12 @@ def _according(s: Sentence, n: int) -> Iterator[Scope]:
 
 
 def _forward(
-    s: Sentence, status: Status, cue: tuple[int, int], first: int, far: bool = False
+    s: TaggedSentence, status: Status, cue: tuple[int, int], first: int, far: bool = False
 ) -> Scope:
     return Scope(status, cue, first, _end(s, first, far))
 
 
-def _end(s: Sentence, first: int, far: bool = False) -> int:
+def _end(s: TaggedSentence, first: int, far: bool = False) -> int:
     """Return where the clause that goes on at a token ends; `far` passes commas and clauses."""
     at = first
     while at < len(s.words):
@@ -544,7 +544,7 @@ def _end(s: Sentence, first: int, far: bool = False) -> int:
     return at
 
 
-def _ends(s: Sentence, at: int, far: bool, first: int) -> bool:
+def _ends(s: TaggedSentence, at: int, far: bool, first: int) -> bool:
     word, tag = s.word(at), s.tag(at)
     if tag == "." or word in (";", ")", "]"):
         return True
@@ -561,13 +561,13 @@ def _ends(s: Sentence, at: int, far: bool, first: int) -> bool:
     return False
 
 
-def _list_goes_on(s: Sentence, comma: int) -> bool:
+def _list_goes_on(s: TaggedSentence, comma: int) -> bool:
     """Return whether what follows a comma belongs to the same verb: "not damage, burn or …"."""
     following = s.tag(comma + 1)
     return following in ("VB", "VBN") and s.word(comma + 1) not in CUES
 
 
-def _clause_after(s: Sentence, conjunction: int) -> bool:
+def _clause_after(s: TaggedSentence, conjunction: int) -> bool:
     """Return whether a finite verb, with a subject or without, follows a conjunction."""
     at = s.skip(conjunction + 1, "RB")
     if s.tag(at) in ("VBZ", "VBP", "MD") or s.word(at) in ("was", "were", "had"):
@@ -582,7 +582,7 @@ def _clause_after(s: Sentence, conjunction: int) -> bool:
     return False
 
 
-FINDERS: tuple[tuple[frozenset[str], Callable[[Sentence, int], Iterator[Scope]]], ...] = (
+FINDERS: tuple[tuple[frozenset[str], Callable[[TaggedSentence, int], Iterator[Scope]]], ...] = (
     (NOT | NOBODY, _negation),
     (frozenset({"no"}), _no),
     (FORMERLY, _formerly),

@@ -10,7 +10,7 @@ from typing import NamedTuple, NoReturn
 
 from partita.errors import InputError
 from partita.files.text import numbered_lines
-from partita.text.corefud_mentions import Layout, layout, mentions
+from partita.text.corefud_mentions import EntityLayout, entity_layout, mentions
 from partita.text.expressions import Mention, PlacedSentence, Span
 from partita.text.trees import Tree, Word
 
@@ -298,7 +298,7 @@ def placed_documents(
     lines: Iterable[NumberedLine], file: str, stem: str
 ) -> Iterator[PlacedDocument]:
     """Yield the documents; sentences before the first `# newdoc` have the name `stem`."""
-    header: Layout | None = None
+    header: EntityLayout | None = None
     building: _DocumentBuilder | None = None
     number = 0
     for sentence in parse_sentences(lines, file):
@@ -320,11 +320,11 @@ def _is_new(sentence: Sentence) -> bool:
     return any(name == "newdoc" or name.startswith("newdoc ") for name in sentence.comments)
 
 
-def _header(sentence: Sentence, file: str) -> Layout:
-    return layout(sentence.comments["global.Entity"], file, sentence.lines["global.Entity"])
+def _header(sentence: Sentence, file: str) -> EntityLayout:
+    return entity_layout(sentence.comments["global.Entity"], file, sentence.lines["global.Entity"])
 
 
-def _mentions(sentence: Sentence, header: Layout | None, file: str) -> list[Mention]:
+def _mentions(sentence: Sentence, header: EntityLayout | None, file: str) -> list[Mention]:
     if header is not None:
         return mentions(sentence.words, header, file)
     for word in sentence.words:

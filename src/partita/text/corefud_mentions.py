@@ -28,7 +28,7 @@ BRACKET = re.compile(r"\([^()]+\)?|[^()]+\)")
 PART = re.compile(r"(.+)\[([0-9]+)/([0-9]+)\]$")
 
 
-class Layout(NamedTuple):
+class EntityLayout(NamedTuple):
     """The order of the fields in the annotation of a mention, from `# global.Entity`."""
 
     fields: int
@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     minimal: int
 
 
-def layout(header: str, file: str, line: int | None) -> Layout:
+def entity_layout(header: str, file: str, line: int | None) -> EntityLayout:
     """Return the order of fields from the header of a file."""
     names = header.split("-")
     for name in names:
@@ -47,17 +47,17 @@ def layout(header: str, file: str, line: int | None) -> Layout:
     if group < 0:
         problem = f"global.Entity is {header!r}, without the entity's id ({' or '.join(GROUP)})"
         raise InputError(problem, file=file, line=line)
-    return Layout(len(names), group, _first(names, TYPE), _first(names, MINIMAL))
+    return EntityLayout(len(names), group, _first(names, TYPE), _first(names, MINIMAL))
 
 
 def _first(names: Sequence[str], candidates: Sequence[str]) -> int:
     return next((names.index(name) for name in candidates if name in names), -1)
 
 
-class Brackets:
+class BracketReader:
     """The open brackets of one sentence, and the mentions closed so far."""
 
-    def __init__(self, layout: Layout, file: str) -> None:
+    def __init__(self, layout: EntityLayout, file: str) -> None:
         self.layout, self.file = layout, file
         self.closed: list[Mention] = []
         self._open: dict[str, list[tuple[int, Mention]]] = {}
@@ -147,9 +147,9 @@ class Brackets:
         raise InputError(problem, file=self.file, line=line)
 
 
-def mentions(words: Sequence[Word], layout: Layout, file: str) -> list[Mention]:
+def mentions(words: Sequence[Word], layout: EntityLayout, file: str) -> list[Mention]:
     """Return the mentions of one sentence, in no particular order."""
-    brackets = Brackets(layout, file)
+    brackets = BracketReader(layout, file)
     for place, word in enumerate(words):
         if word.entity:
             brackets.word(place, word)

@@ -68,7 +68,7 @@ LETTERS = {"Russian": ("Ukrainian", "іїєґ"), "Arabic": ("Persian", "پچژگ
 WORD = re.compile(r"[^\W\d_]+")
 SAMPLE = 20_000  # characters that are looked at
 FEWEST = 6  # words, below which no language is guessed
-LEAST = 0.12  # share of function words for a guess
+MIN_FUNCTION_WORDS = 0.12  # share of function words for a guess
 RARE = 0.04  # share of English function words below which a text is not English prose
 ENOUGH = 40  # words for that
 UNKNOWN = "unknown"
@@ -91,7 +91,7 @@ def other_language(text: str) -> str:
         name: sum(counts[word] for word in stops) / len(words) for name, stops in STOPS.items()
     }
     best = max(shares, key=lambda name: shares[name])
-    if shares[best] >= LEAST and shares[best] > 1.5 * shares["English"]:
+    if shares[best] >= MIN_FUNCTION_WORDS and shares[best] > 1.5 * shares["English"]:
         return best
     return UNKNOWN if len(words) >= ENOUGH and shares["English"] < RARE else ""
 
@@ -129,7 +129,7 @@ def is_html(text: str) -> bool:
     return "<" in text and len(list(found)) == FEWEST_TAGS
 
 
-def plain_text(message: Message) -> Message:
+def blank_markup(message: Message) -> Message:
     """Return the message with tags and control characters as spaces: no offset changes."""
     text = CONTROL.sub(" ", message.text)
     if is_html(text):

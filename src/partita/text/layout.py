@@ -14,7 +14,7 @@ from partita.text.columns import section_label
 from partita.text.header import PORTION, header_of, is_layout, strip_portion_marks
 from partita.text.lines import POINT, Line, Span, is_rule, is_title, is_upper, lines_of
 from partita.text.muc import is_muc, muc_header
-from partita.text.tables import Table, tables_of
+from partita.text.tables import TextTable, find_tables
 
 ItemKind = Literal["text", "list", "heading", "perhaps"]
 
@@ -249,12 +249,12 @@ class _Regions:
     def body(self, lines: list[Line]) -> None:
         parts = list(_message_parts(self.text, _without_layout(lines)))
         for part, after in zip_longest(parts, parts[1:]):
-            if isinstance(part, Table):
+            if isinstance(part, TextTable):
                 self._table(part)
             else:
                 self.add(_kind(part, after, first=part is parts[0]), (part.start, part.end))
 
-    def _table(self, table: Table) -> None:
+    def _table(self, table: TextTable) -> None:
         heading = table.rows[0] if table.headed else {}
         names = {n: " ".join(self.text[slice(*span)].split()) for n, span in heading.items()}
         cells = [
@@ -281,11 +281,11 @@ def _without_layout(lines: list[Line]) -> list[Line]:
     return [line._replace(text="", end=line.start) if is_layout(line) else line for line in lines]
 
 
-def _message_parts(text: str, lines: list[Line]) -> Iterator[Item | Table]:
+def _message_parts(text: str, lines: list[Line]) -> Iterator[Item | TextTable]:
     """Yield the tables and, between them, the items of blocks, in text order."""
     markers = list_markers(lines)
     at = 0
-    for table in tables_of(text, lines):
+    for table in find_tables(text, lines):
         yield from _block_items(lines[at : table.first], markers)
         yield table
         at = table.last + 1
@@ -304,11 +304,11 @@ def _block_items(lines: list[Line], markers: frozenset[str]) -> Iterator[Item]:
         yield from items_of(block, markers)
 
 
-def _kind(item: Item, after: Item | Table | None, *, first: bool) -> RegionKind:
+def _kind(item: Item, after: Item | TextTable | None, *, first: bool) -> RegionKind:
     """Return the kind of a region; a short line is a heading if a longer part follows."""
     if item.kind != "perhaps":
         return item.kind
-    if isinstance(after, Table):
+    if isinstance(after, TextTable):
         return "heading"
     follows = after is not None and (first or after.kind != "perhaps")
     if item.marker and after is not None and after.marker and after.kind in ("list", "perhaps"):

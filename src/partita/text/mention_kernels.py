@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
 from partita.core import IntArray
-from partita.text.parser import HashedModel
 from partita.text.parser_kernels import (
     LEFTS,
     MORE,
     RELATION,
     RIGHTS,
     Codes,
+    HashedModel,
     Seen,
     add_scores,
     bucket,

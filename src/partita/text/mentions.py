@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import IntArray
-from partita.text.parser import HashedModel, checked, feature_places
+from partita.text.parser import check_model, feature_places
+from partita.text.parser_kernels import HashedModel
 from partita.text.tagger import Rows
 
 # h: the head, g: its governor, k: its governor's; c: case word, d: determiner or possessor; l, m:
@@ -115,7 +116,7 @@ class MentionModel:
 
     def __post_init__(self) -> None:
         for model in self.models.values():
-            checked(model)
+            check_model(model)
 
     def find(
         self,

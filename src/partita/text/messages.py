@@ -43,7 +43,9 @@ class MessageFile:
         return "standard input" if str(self.path) == STANDARD_INPUT else str(self.path)
 
 
-def message_files(paths: str | Path | Sequence[str | Path]) -> Iterator[MessageFile | InputError]:
+def list_message_files(
+    paths: str | Path | Sequence[str | Path],
+) -> Iterator[MessageFile | InputError]:
     """Yield the files of all paths in the given order, without opening them."""
     for name in [paths] if isinstance(paths, str | Path) else paths:
         path = Path(name)
@@ -239,7 +241,7 @@ def read_texts(
 ) -> Iterator[RawMessage | PartitaError]:
     """Yield messages before their layout is parsed, so that worker processes can parse it."""
     reader = _Reader(form, python_encoding(encoding), limit, name)
-    for file in message_files(paths):
+    for file in list_message_files(paths):
         if isinstance(file, InputError):
             yield file
             continue

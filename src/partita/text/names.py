@@ -59,7 +59,7 @@ NOUNS = {
 PARTS = {"all", "any", "both", "each", "few", "half", "many", "most", "none", "one", "several",
          "some", "three", "two"}  # fmt: skip
 SMALL = 0.4  # share of words in small letters, from which capital letters mark names
-LEAST = 0.15  # least probability of a mention that is the name of an organization
+MIN_NAME_PROBABILITY = 0.15  # least probability of a mention that is the name of an organization
 MENTIONED = 0.8  # and the probability that it then has
 SAID = 0.9  # weight of the type that the words of a name decide
 COUNTS = 4.0  # how many mentions one with a decided type counts for

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
+from partita.text.parser_kernels import HashedModel, parse_all
 from partita.text.tagger import COLUMNS as TAGGER_COLUMNS
 from partita.text.tagger import PADDING, Rows
 
@@ -110,19 +110,10 @@ def feature_places(
     return places
 
 
-class HashedModel(NamedTuple):
-    """A linear model of hashed features: the columns that its features join, the features in use
-    (a bit for each class of codes), and its weights."""
-
-    places: IntArray
-    used: NDArray[np.uint8]
-    table: NDArray[np.int8]
-
-
 USED = 1 << 21  # bytes of the bits of a model
 
 
-def checked(model: HashedModel) -> HashedModel:
+def check_model(model: HashedModel) -> HashedModel:
     """Return a model whose arrays fit each other; raise otherwise."""
     size = len(model.table) - PADDING
     if size < 1 or size & (size - 1):
@@ -154,8 +145,8 @@ class Parser:
     def __post_init__(self) -> None:
         if not 0 < len(self.labels) < PADDING:
             raise ValueError(f"a parser has 1 to {PADDING - 1} labels, not {len(self.labels)}")
-        checked(self.moves)
-        checked(self.names)
+        check_model(self.moves)
+        check_model(self.names)
         coarse, kinds = coarse_tags(self.tags)
         object.__setattr__(self, "coarse", coarse)
         object.__setattr__(self, "kinds", kinds)
@@ -164,8 +155,6 @@ class Parser:
         self, words: IntArray, rows: Rows, tags: NDArray[np.uint8], ends: IntArray
     ) -> tuple[IntArray, NDArray[np.uint8]]:
         """Return the head of each word in its sentence (-1 for the root) and its label."""
-        from partita.text.parser_kernels import parse_all
-
         return parse_all(
             words, rows, tags, self.coarse, self.kinds, ends, self.moves, self.names,
             len(self.labels), self.scales,

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
 from partita.core import FloatArray, IntArray
-from partita.text.parser import HashedModel
 from partita.text.tagger_kernels import ALL_LOWER, ALL_UPPER, sentence_case
 
 Codes = NDArray[np.uint32]
@@ -27,6 +26,15 @@ SHIFT, LEFT, RIGHT = 0, 1, 2
 PLACES = 22
 BEAM = 4  # states that are kept at each step
 LIKELY = 8.0  # nats by which a state that is kept may be less probable than the best one
+
+
+class HashedModel(NamedTuple):
+    """A linear model of hashed features: the columns that its features join, the features in use
+    (a bit for each class of codes), and its weights."""
+
+    places: IntArray
+    used: NDArray[np.uint8]
+    table: NDArray[np.int8]
 
 
 class States(NamedTuple):

@@ -36,7 +36,7 @@ WEAK_KINDS: tuple[tuple[str, Splitter, Check], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """Lines `first` to `last` (inclusive) as rows of cells by column; row 0 may be a heading.
 
     In a form, row 0 holds the labels and row 1 the values.
@@ -48,10 +48,10 @@ class Table:
     headed: bool = False
 
 
-def tables_of(text: str, lines: list[Line]) -> list[Table]:
+def find_tables(text: str, lines: list[Line]) -> list[TextTable]:
     """Return the tables among the lines, in order; no line is in two tables."""
     free = [bool(line.text) and len(line.text) <= WIDEST for line in lines]
-    tables: list[Table] = []
+    tables: list[TextTable] = []
     _take(_forms(text, lines, free), tables, free)
     for signs, splitter, check in KINDS:
         if splitter is delimited.tab_run_cells and not _agree_better(text, lines, free):
@@ -67,7 +67,7 @@ def tables_of(text: str, lines: list[Line]) -> list[Table]:
     return sorted(tables, key=lambda table: table.first)
 
 
-def _take(tables: Iterator[Table], taken: list[Table], free: list[bool]) -> None:
+def _take(tables: Iterator[TextTable], taken: list[TextTable], free: list[bool]) -> None:
     for table in list(tables):
         taken.append(table)
         free[table.first : table.last + 1] = [False] * (table.last + 1 - table.first)
@@ -106,7 +106,7 @@ def _blocks_with(lines: list[Line], free: list[bool], sign: str) -> list[bool]:
     return in_block
 
 
-def _forms(text: str, lines: list[Line], free: list[bool]) -> Iterator[Table]:
+def _forms(text: str, lines: list[Line], free: list[bool]) -> Iterator[TextTable]:
     run: list[int] = []
     rows: list[list[tuple[Span, Span]]] = []
     for n, line in enumerate(lines):
@@ -124,17 +124,19 @@ def _forms(text: str, lines: list[Line], free: list[bool]) -> Iterator[Table]:
         yield from _form(text, run[0], len(lines) - 1, rows)
 
 
-def _form(text: str, first: int, last: int, rows: list[list[tuple[Span, Span]]]) -> Iterator[Table]:
+def _form(
+    text: str, first: int, last: int, rows: list[list[tuple[Span, Span]]]
+) -> Iterator[TextTable]:
     if is_form(rows, text):
         pairs = [pair for row in rows for pair in row]
         labels = {n: label for n, (label, _) in enumerate(pairs)}
         values = {n: value for n, (_, value) in enumerate(pairs)}
-        yield Table(first, last, (labels, values), headed=True)
+        yield TextTable(first, last, (labels, values), headed=True)
 
 
 def _delimited(
     text: str, lines: list[Line], free: list[bool], signs: str, splitter: Splitter, check: Check
-) -> Iterator[Table]:
+) -> Iterator[TextTable]:
     """Yield tables of lines with equal cell counts; tables with bars may contain rules."""
     run: list[int] = []
     rows: list[list[Span]] = []
@@ -157,15 +159,15 @@ def _delimited(
 
 def _checked_table(
     text: str, lines: list[Line], run: list[int], rows: list[list[Span]], check: Check
-) -> Iterator[Table]:
+) -> Iterator[TextTable]:
     if not check(rows, [lines[n] for n in run]):
         return
     cells = tuple({n: span for n, span in enumerate(row) if span[0] < span[1]} for row in rows)
-    table = Table(run[0], run[-1], cells)
+    table = TextTable(run[0], run[-1], cells)
     yield replace(table, headed=_is_headed(text, table, run))
 
 
-def _aligned(text: str, lines: list[Line], free: list[bool]) -> Iterator[Table]:
+def _aligned(text: str, lines: list[Line], free: list[bool]) -> Iterator[TextTable]:
     """Yield tables of lines with several cells; a blank line or rule may separate two rows."""
     cells = [aligned_cells(line) if ok else [] for line, ok in zip(lines, free, strict=True)]
     for run in _runs(lines, cells):
@@ -179,8 +181,8 @@ def _aligned(text: str, lines: list[Line], free: list[bool]) -> Iterator[Table]:
                 yield _table(text, part, rows)
 
 
-def _table(text: str, run: list[int], rows: list[dict[int, Span]]) -> Table:
-    table = Table(run[0], run[-1], tuple(rows))
+def _table(text: str, run: list[int], rows: list[dict[int, Span]]) -> TextTable:
+    table = TextTable(run[0], run[-1], tuple(rows))
     return replace(table, headed=_is_headed(text, table, run))
 
 
@@ -219,7 +221,7 @@ def _parts(run: list[int], lines: list[Line]) -> Iterator[list[int]]:
         yield part
 
 
-def _is_headed(text: str, table: Table, run: list[int]) -> bool:
+def _is_headed(text: str, table: TextTable, run: list[int]) -> bool:
     """Return whether the first row names the columns, judged by a rule under it or its words."""
     first, rest = table.rows[0], table.rows[1:]
     if not rest or not first:

@@ -105,7 +105,7 @@ def word_columns(word: str, lexicon: Lexicon) -> list[int]:
         *codes,
         *(_code(f"s{n}", text[-n:] if len(text) > n else f"^{text}") for n in range(1, 6)),
         *(_code(f"p{n}", text[:n]) for n in range(1, 4)),
-        _code("x", shape(word)), _code("y", shape(text)),
+        _code("x", letter_shape(word)), _code("y", letter_shape(text)),
         number, capitals(word), fixed, 0,
     ]  # fmt: skip
 
@@ -114,7 +114,7 @@ def _code(kind: str, text: str) -> int:
     return crc32(f"{kind}:{text}".encode("utf-8", "surrogatepass"))
 
 
-def shape(word: str) -> str:
+def letter_shape(word: str) -> str:
     """Return letters as x or X and digits as d, runs cut to two: "Tu-154s" is "Xx-ddx"."""
     return RUNS.sub(r"\1\1", "".join(map(_sign, word)))[:12]
 
@@ -136,7 +136,7 @@ def capitals(word: str) -> int:
     return CAPITALISED if word[0].isupper() and word[1:] == word[1:].lower() else MIXED
 
 
-class Forms:
+class WordRows:
     """Cache of the rows of words; row 0 stands for positions outside a sentence."""
 
     __slots__ = ("_columns", "_lock", "_numbers", "_rows", "_width")
@@ -194,7 +194,7 @@ class Tagger:
     sha256: str = ""
     seed: int = 0
     figures: dict[str, float] = field(default_factory=dict)
-    forms: Forms = field(init=False, repr=False)
+    forms: WordRows = field(init=False, repr=False)
     templates: Templates = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -203,7 +203,7 @@ class Tagger:
             raise ValueError(f"a tagger has 1 to {TAGS} tags, not {len(self.tags)}")
         if places < 1 or places & (places - 1):
             raise ValueError(f"the table has {places} places; expected a power of two")
-        object.__setattr__(self, "forms", Forms(partial(word_columns, lexicon=self.lexicon)))
+        object.__setattr__(self, "forms", WordRows(partial(word_columns, lexicon=self.lexicon)))
         object.__setattr__(self, "templates", feature_templates())
 
     def tag(self, words: Sequence[str], ends: Sequence[int] | IntArray) -> NDArray[np.uint8]:

@@ -21,7 +21,7 @@ from partita.evaluation.bits import allowed_bits, excluded_bits
 from partita.evaluation.calibration import bootstrap
 from partita.evaluation.models import Counts, FittedPairModel
 from partita.evaluation.splits import Cut
-from partita.pairs.characteristics import log_odds
+from partita.pairs.characteristics import pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
 from partita.training.key_likelihood import (
@@ -359,7 +359,7 @@ def teach(
 
 def pair_probabilities(key: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
     """Return pair probabilities from the codes of open pairs; 0 for incompatible ones."""
-    p = probability(log_odds(codes, model.characteristics, model.weights))
+    p = probability(pair_log_odds(codes, model.characteristics, model.weights))
     matrix = np.eye(len(key.cut.labels))
     matrix[key.open.left, key.open.right] = matrix[key.open.right, key.open.left] = p
     return matrix

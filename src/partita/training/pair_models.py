@@ -22,7 +22,7 @@ from partita.pairs.characteristics import (
     pairs_of,
     quintiles,
 )
-from partita.pairs.columns import Columns, template_columns
+from partita.pairs.columns import TemplateColumns, template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.results.template_json import template_json
@@ -236,7 +236,7 @@ def _document_numbers(documents: Sequence[KeyedTemplates]) -> IntArray:
     return np.array([seen.setdefault(d.name, len(seen)) for d in documents], dtype=np.int64)
 
 
-def _distance(observed: Columns, pairs: LabelledPairs) -> NDArray[np.int32]:
+def _distance(observed: TemplateColumns, pairs: LabelledPairs) -> NDArray[np.int32]:
     return characters(pairs_of(observed, pairs.left, pairs.right, ()))
 
 

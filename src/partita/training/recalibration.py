@@ -26,7 +26,7 @@ from partita.training.key_likelihood import KeyLikelihood
 from partita.training.pair_parameters import PairParameters
 
 PRECISION = 4.0  # of the prior of log T around 0
-LEAST, MOST = math.log(0.1), math.log(10.0)
+MIN_LOG_SCALE, MAX_LOG_SCALE = math.log(0.1), math.log(10.0)
 MODELS = ("evidential", "scaled", "merging")
 
 
@@ -134,5 +134,7 @@ def _fitted(likelihood: KeyLikelihood, odds: FloatArray) -> float:
     def loss(log_t: float) -> float:
         return PRECISION * log_t**2 / 2 - likelihood(odds * math.exp(-log_t))[0]
 
-    found = minimize_scalar(loss, bounds=(LEAST, MOST), method="bounded", options={"xatol": 1e-4})
+    found = minimize_scalar(
+        loss, bounds=(MIN_LOG_SCALE, MAX_LOG_SCALE), method="bounded", options={"xatol": 1e-4}
+    )
     return math.exp(float(found.x)) if found.fun <= loss(0.0) else 1.0

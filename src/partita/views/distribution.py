@@ -18,22 +18,22 @@ from partita.core import (
 from partita.core.configurations import in_text_order
 from partita.views.layout import (
     BAR,
-    bar,
     bold,
     clean,
     columns,
     configuration_count,
-    cut,
+    cut_text,
     cyan,
     figure_text,
     indent,
     interval_of,
     method_reason,
     method_text,
-    number,
     optimality_note,
     pad,
+    probability_text,
     remainder_text,
+    text_bar,
     with_interval,
     wrap_cells,
 )
@@ -42,7 +42,7 @@ MAX_PAIRS = 15
 MAX_PARTS = 12
 
 
-def text(distribution: Distribution, width: int = 80, colour: bool = False) -> str:
+def distribution_text(distribution: Distribution, width: int = 80, colour: bool = False) -> str:
     """Return a distribution as plain text."""
     parts = [
         bold(heading(distribution, width), colour),
@@ -59,13 +59,13 @@ def text(distribution: Distribution, width: int = 80, colour: bool = False) -> s
     return "\n".join(parts) + "\n"
 
 
-def line(distribution: Distribution, width: int = 80) -> str:
+def distribution_line(distribution: Distribution, width: int = 80) -> str:
     """Return the most probable configuration of a set in one line."""
     first = distribution.configurations[0]
-    start = f"{clean(distribution.set.name)}  {number(first.probability)}  "
+    start = f"{clean(distribution.set.name)}  {probability_text(first.probability)}  "
     if distribution.method != "exact":
         start += f"{method_text(distribution)}  "
-    return cut(start + _cells_text(distribution, first), width)
+    return cut_text(start + _cells_text(distribution, first), width)
 
 
 def names_text(title: str, names: Sequence[str], width: int = 80) -> str:
@@ -79,7 +79,7 @@ def heading(distribution: Distribution, width: int) -> str:
     name = clean(distribution.set.name)
     size = len(distribution.set)
     title = f"Set {name}: " if name else ""
-    return cut(
+    return cut_text(
         f"{title}{size} templates, {configuration_count(distribution)}, {distribution.model}", width
     )
 
@@ -88,7 +88,7 @@ def _templates(distribution: Distribution, width: int) -> list[str]:
     """Return the templates that have a text."""
     members = [t for t in distribution.set.templates if t.text]
     wide = max((columns(clean(t.id)) for t in members), default=0)
-    return [cut(f"  {pad(clean(t.id), wide)}  {clean(t.text)}", width) for t in members]
+    return [cut_text(f"  {pad(clean(t.id), wide)}  {clean(t.text)}", width) for t in members]
 
 
 def configuration_rows(distribution: Distribution, width: int, colour: bool) -> list[str]:
@@ -103,7 +103,7 @@ def configuration_rows(distribution: Distribution, width: int, colour: bool) -> 
     lines = []
     for cells, share, listed in zip(texts, figures, distribution.configurations, strict=True):
         first, *more = wrap_cells(cells, room)
-        bar_text = cyan(bar(listed.probability), colour)
+        bar_text = cyan(text_bar(listed.probability), colour)
         lines.append(f"  {pad(first, wide)}  {share:>{right}}  {bar_text}".rstrip())
         lines += [f"    {rest}" for rest in more]
     return lines
@@ -163,7 +163,9 @@ def _figure_rows(named: Sequence[tuple[str, Figure]], width: int) -> list[str]:
     right = max((len(_share(figure)) for _, figure in shown), default=0)
     room = max(width - right - 4, 20)
     wide = min(max((columns(name) for name, _ in shown), default=0), room)
-    rows = [f"  {pad(cut(name, wide), wide)}  {_share(figure):>{right}}" for name, figure in shown]
+    rows = [
+        f"  {pad(cut_text(name, wide), wide)}  {_share(figure):>{right}}" for name, figure in shown
+    ]
     return rows + ([f"  and {len(named) - len(shown):,} more"] if len(named) > len(shown) else [])
 
 
@@ -192,11 +194,11 @@ def _pairs(distribution: Distribution, width: int) -> list[str]:
         rows.append(
             (
                 f"{ids[position[0]]} = {ids[position[1]]}",
-                f"{number(float(alone[position]))} → {share}",
+                f"{probability_text(float(alone[position]))} → {share}",
             )
         )
     wide = min(max((columns(name) for name, _ in rows), default=0), max(width - 44, 10))
-    lines = [f"  {pad(cut(name, wide), wide)}  {share}" for name, share in rows]
+    lines = [f"  {pad(cut_text(name, wide), wide)}  {share}" for name, share in rows]
     if len(left) > len(chosen):
         lines.append(f"  {len(left) - len(chosen):,} more pairs changed less")
     return ["Pairs, alone → given the whole set", *lines] if lines else ["No pair can corefer"]

@@ -12,7 +12,7 @@ import numpy as np
 from partita.core import Distribution, Entity, Template
 from partita.entities.answer import entity_shares
 from partita.pipeline import Resolved
-from partita.views.layout import bold, columns, count_text, cut, one_line, pad
+from partita.views.layout import bold, columns, count_text, cut_text, one_line, pad
 
 MAX_ENTITIES = 15  # shown, of those with two or more mentions
 MAX_ONCE = 12  # named entities with one mention
@@ -21,7 +21,7 @@ MAX_DECISIONS = 8
 MAX_CHOICES = 3
 DOUBTFUL = 0.75  # an uncertain decision has no choice above this
 LIKELY = 0.5  # least probability of a slot value that is shown
-LEAST = 0.02  # least probability of a choice that is shown
+MIN_SHOWN_CHOICE = 0.02  # least probability of a choice that is shown
 LABEL, CHOICE, NARROW = 34, 28, 8  # columns
 HIDDEN = ("NAME", "TYPE", "GENDER")  # slots that the heading shows, or that follow from it
 
@@ -29,7 +29,7 @@ HIDDEN = ("NAME", "TYPE", "GENDER")  # slots that the heading shows, or that fol
 def document_report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
     """Return the report on a text."""
     view = DocumentView.of(resolved)
-    parts = [bold(cut(_title(resolved), width), colour), sizes(resolved)]
+    parts = [bold(cut_text(_title(resolved), width), colour), document_sizes(resolved)]
     parts += _entities(view, width, colour)
     parts += _decisions(view, width, colour)
     return "\n".join(parts) + "\n"
@@ -41,10 +41,10 @@ def document_line(resolved: Resolved, width: int = 80) -> str:
         label(entity) for entity in by_mentions(resolved.entities) if len(entity.templates) > 1
     ]
     most = f"; {', '.join(labels[:3])}" if labels else ""
-    return cut(f"{one_line(resolved.message.id)}: {sizes(resolved)}{most}", width)
+    return cut_text(f"{one_line(resolved.message.id)}: {document_sizes(resolved)}{most}", width)
 
 
-def sizes(resolved: Resolved) -> str:
+def document_sizes(resolved: Resolved) -> str:
     """Return the numbers of mentions and entities."""
     if not resolved.templates:
         return "no mentions found"
@@ -156,8 +156,8 @@ def _entities(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
 
 
 def _heading(entity: Entity, probability: float, colour: bool) -> str:
-    name = bold(pad(cut(label(entity), LABEL), LABEL), colour)
-    kind = pad(cut(_kind(entity), 22), 22)
+    name = bold(pad(cut_text(label(entity), LABEL), LABEL), colour)
+    kind = pad(cut_text(_kind(entity), 22), 22)
     return f"{name}  {kind}{len(entity.templates):8,}  {probability:11.2f}"
 
 
@@ -187,7 +187,7 @@ def _expressions(entity: Entity, templates: Mapping[str, Template], width: int) 
         text = one_line(templates[name].text)
         counts[text] = counts.get(text, 0) + 1
     shown = sorted(counts, key=lambda text: -counts[text])
-    texts = [f"{cut(t, 40)} ×{counts[t]}" if counts[t] > 1 else cut(t, 40) for t in shown]
+    texts = [f"{cut_text(t, 40)} ×{counts[t]}" if counts[t] > 1 else cut_text(t, 40) for t in shown]
     more = f", … {len(texts) - MAX_EXPRESSIONS} more" if len(texts) > MAX_EXPRESSIONS else ""
     yield from _wrapped(", ".join(texts[:MAX_EXPRESSIONS]) + more, width)
 
@@ -219,7 +219,7 @@ def _once(entities: Sequence[Entity], width: int) -> Iterator[str]:
     if not once:
         return
     names = list(dict.fromkeys(one_line(entity.name) for entity in once if entity.name))
-    shown = [cut(name, 30) for name in names[:MAX_ONCE]]
+    shown = [cut_text(name, 30) for name in names[:MAX_ONCE]]
     others = len(once) - len(shown)
     listed = ", ".join(shown)
     rest = f"{others:,} more" if shown else count_text(others, "entity")
@@ -246,10 +246,11 @@ def _decisions(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
 
 def _decision_line(decision: Decision, width: int) -> str:
     template = decision.template
-    start = f'  "{cut(one_line(template.text), CHOICE)}" in sentence {template.sentence + 1}: '
+    start = f'  "{cut_text(one_line(template.text), CHOICE)}" in sentence {template.sentence + 1}: '
     fitting = min(MAX_CHOICES, max(1, (width - columns(start)) // (NARROW + 7)))
-    shown = [choice for choice in decision.choices if choice[1] >= LEAST][:fitting]
+    shown = [choice for choice in decision.choices if choice[1] >= MIN_SHOWN_CHOICE][:fitting]
     room = max(NARROW, (width - columns(start)) // len(shown) - 7)
     return start + ", ".join(
-        f"{cut(label(entity), room) if entity else 'new'} {share:.2f}" for entity, share in shown
+        f"{cut_text(label(entity), room) if entity else 'new'} {share:.2f}"
+        for entity, share in shown
     )

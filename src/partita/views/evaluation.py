@@ -11,7 +11,7 @@ from partita.evaluation.extraction import Extraction, ExtractionCounts, Group, S
 from partita.evaluation.rows import Row
 from partita.evaluation.scores import Tally
 from partita.training.selection import Selection, Step
-from partita.views.layout import WIDTH, cell, clean, columns, count_text, cut, pad
+from partita.views.layout import WIDTH, cell, clean, columns, count_text, cut_text, pad
 
 MARGIN = 34
 GROUP = 22
@@ -88,7 +88,7 @@ def _spread(row: Row, name: str, value: float) -> str:
     return f"{value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
-def text(selection: Selection, width: int = WIDTH) -> str:
+def selection_text(selection: Selection, width: int = WIDTH) -> str:
     """Return order, gain, weight and sign of every selected feature, one per line."""
     title = f"{len(selection.steps)} features selected from {selection.pairs:,} pairs"
     room = width - 43
@@ -201,7 +201,7 @@ def _nonempty(measured: Extraction, group: Group) -> list[tuple[str, ExtractionC
 
 
 def _extraction_row(name: str, counted: ExtractionCounts) -> str:
-    start = pad(cut(clean(name), NAME_WIDTH - 1), NAME_WIDTH)
+    start = pad(cut_text(clean(name), NAME_WIDTH - 1), NAME_WIDTH)
     templates = _shares(counted.templates, 9) if counted.templates.wanted else " " * 27
     return f"{start}{templates}{_shares(counted.slots, 8)}{counted.less:>5}{counted.more:>5}"
 
@@ -224,7 +224,7 @@ def _errors(measured: Extraction, errors: int, width: int) -> Iterator[str]:
     wide = max((columns(clean(slip.message)) for slip in shown), default=0)
     for slip in shown:
         text = f"{pad(clean(slip.message), wide)}  {slip.kind:8}  {clean(_error_text(slip))}"
-        yield cut(text, width)
+        yield cut_text(text, width)
 
 
 def _error_text(slip: Slip) -> str:

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from partita.pairs.explanation import Influence, PairExplanation, SetExplanation
-from partita.views.layout import WIDTH, cell, clean, count_text, cut, number, one_line
+from partita.views.layout import (
+    WIDTH,
+    cell,
+    clean,
+    count_text,
+    cut_text,
+    one_line,
+    probability_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +29,7 @@ class PairSummary:
     marginal: float
 
 
-def text(
+def explanation_text(
     summary: PairSummary,
     pair: PairExplanation | None,
     rest: SetExplanation | None = None,
@@ -33,7 +41,9 @@ def text(
     """Return the features with their weights, then the influence of the other templates."""
     expressions_ = expressions or {}
     lines = [
-        cut(f"{_named(summary.left, expressions_)} = {_named(summary.right, expressions_)}", width)
+        cut_text(
+            f"{_named(summary.left, expressions_)} = {_named(summary.right, expressions_)}", width
+        )
     ]
     for note in notes:
         lines += textwrap.wrap(note, width)
@@ -47,8 +57,8 @@ def text(
 
 
 def _ends(summary: PairSummary, width: int) -> Iterator[str]:
-    yield f"{cell('the pair alone', width - 12)} {number(summary.probability):>11}"
-    yield f"{cell('given the whole set', width - 12)} {number(summary.marginal):>11}"
+    yield f"{cell('the pair alone', width - 12)} {probability_text(summary.probability):>11}"
+    yield f"{cell('given the whole set', width - 12)} {probability_text(summary.marginal):>11}"
 
 
 def _features(pair: PairExplanation, width: int) -> Iterator[str]:
@@ -58,13 +68,13 @@ def _features(pair: PairExplanation, width: int) -> Iterator[str]:
     weighted = [contribution for contribution in pair.contributions if contribution.weight]
     for contribution in weighted:
         total += contribution.weight
-        weight, so_far = f"{contribution.weight:+9.4f}", number(logistic(total))
+        weight, so_far = f"{contribution.weight:+9.4f}", probability_text(logistic(total))
         yield f"{cell(contribution.feature, room)} {weight} {so_far:>10}"
     if unweighted := len(pair.contributions) - len(weighted):
         verb = "has" if unweighted == 1 else "have"
         yield f"{count_text(unweighted, 'more characteristic')} {verb} weight 0"
     label = "the pair alone (sum of the weights, probability)"
-    yield f"{cell(label, room)} {pair.log_odds:+9.4f} {number(pair.probability):>10}"
+    yield f"{cell(label, room)} {pair.log_odds:+9.4f} {probability_text(pair.probability):>10}"
 
 
 def _rest(
@@ -72,14 +82,14 @@ def _rest(
 ) -> Iterator[str]:
     room = width - 22
     yield f"{f'influence of the other {noun}s':{room}} {'change':>9} {'so far':>10}"
-    yield f"{cell('the pair alone', room)} {'':9} {number(rest.probability):>10}"
+    yield f"{cell('the pair alone', room)} {'':9} {probability_text(rest.probability):>10}"
     for step in rest.influences:
         change = step.after - step.before
         label = cell(influence_label(step, expressions, noun), room)
-        yield f"{label} {change:+9.4f} {number(step.after):>10}"
+        yield f"{label} {change:+9.4f} {probability_text(step.after):>10}"
     change = rest.marginal - rest.probability
     label = "given the whole set"
-    yield f"{cell(label, room)} {change:+9.4f} {number(rest.marginal):>10}"
+    yield f"{cell(label, room)} {change:+9.4f} {probability_text(rest.marginal):>10}"
 
 
 def logistic(score: float) -> float:

@@ -30,7 +30,7 @@ from partita.fusion.source_records import SourceRecord
 from partita.fusion.warnings import belief_warnings
 from partita.results.result_lines import result_line
 from partita.results.template_json import figure_json
-from partita.views.layout import WIDTH, cell, clean, count_text, cut
+from partita.views.layout import WIDTH, cell, clean, count_text, cut_text
 
 MAX_OBJECTS = 20
 MAX_SOURCES = 15
@@ -102,11 +102,11 @@ def _dependence_text(belief: SlotBelief) -> str:
 
 
 def _answer(answer: Answer, width: int) -> Iterator[str]:
-    yield f"{cut(f'  {clean(answer.object)}', width)}\n"
+    yield f"{cut_text(f'  {clean(answer.object)}', width)}\n"
     shown = [v for v in answer.values if v.sources or v.probability >= MIN_SHOWN][:MAX_VALUES]
     for value in shown:
         text = f"    {value.probability:.4f}  {clean(value.value)}{_sources_of_value(value)}"
-        yield f"{cut(text, width)}\n"
+        yield f"{cut_text(text, width)}\n"
     if answer.unknown >= 0.00005:
         yield f"    {answer.unknown:.4f}  unknown\n"
     if answer.estimate is not None and answer.estimate.low != answer.estimate.high:
@@ -181,7 +181,7 @@ def changes_text(changes: Sequence[Change], source: str) -> Iterator[str]:
 def _change(subject: str, change: Change | EntityChange) -> str:
     before = f"{clean(change.before)} {change.before_probability:.4f}"
     after = f"{clean(change.after)} {change.after_probability:.4f}" if change.after else "nothing"
-    return cut(f"  {subject}: {before} → {after}", WIDTH) + "\n"
+    return cut_text(f"  {subject}: {before} → {after}", WIDTH) + "\n"
 
 
 def fused_json(
@@ -365,7 +365,7 @@ def entities_text(fused: FusedRecords, width: int = WIDTH) -> Iterator[str]:
 def _entity(entity: FusedEntity, width: int) -> Iterator[str]:
     name = ", ".join(filter(None, (entity.name, entity.type))) or "thing"
     heading = f"{entity.id}  {name}; described by {', '.join(entity.sources)}"
-    yield cut(f"{clean(heading)}  ({entity.probability.value:.4f})", width) + "\n"
+    yield cut_text(f"{clean(heading)}  ({entity.probability.value:.4f})", width) + "\n"
     for slot_name, slot in entity.slots.items():
         yield from _entity_slot(slot_name, slot, entity, width)
 
@@ -381,7 +381,7 @@ def _entity_slot(name: str, slot: EntitySlot, entity: FusedEntity, width: int) -
     if slot.conflict >= MIN_CONFLICT:
         lines.append(f"{slot.conflict:.4f}  conflict between sources")
     for n, line in enumerate(lines):
-        yield cut(f"    {name if not n else '':12} {line}", width) + "\n"
+        yield cut_text(f"    {name if not n else '':12} {line}", width) + "\n"
 
 
 def _sources_of(records: Sequence[str], entity: FusedEntity) -> str:
@@ -518,7 +518,7 @@ def masses_text(
         chosen = [one for one in combined if one.slot == slot]
         count = sum(one.slot == slot for one in masses)
         counts = f"{count_text(count, 'mass function')} about {count_text(len(chosen), 'object')}"
-        yield cut(f"{clean(slot)}: {counts}", WIDTH) + "\n"
+        yield cut_text(f"{clean(slot)}: {counts}", WIDTH) + "\n"
         yield "  probability  belief  plausibility\n"
         for one in chosen[:MAX_OBJECTS]:
             yield from _combined_text(one)
@@ -535,10 +535,10 @@ def masses_text(
 
 
 def _combined_text(one: CombinedMasses) -> Iterator[str]:
-    yield cut(f"  {clean(one.object)}", WIDTH) + "\n"
+    yield cut_text(f"  {clean(one.object)}", WIDTH) + "\n"
     for value in one.values[:MAX_VALUES]:
         figures = f"{value.probability:13.4f}  {value.belief:.4f}  {value.plausibility:12.4f}"
-        yield cut(f"{figures}  {clean(value.value)}{_sources_of_value(value)}", WIDTH) + "\n"
+        yield cut_text(f"{figures}  {clean(value.value)}{_sources_of_value(value)}", WIDTH) + "\n"
     if len(one.values) > MAX_VALUES:
         yield f"{'':37}… {len(one.values) - MAX_VALUES:,} more values (--json has all)\n"
     if one.unknown >= 0.00005:

@@ -35,7 +35,7 @@ def pad(text: str, width: int) -> str:
     return text + " " * (width - columns(text))
 
 
-def cut(text: str, width: int) -> str:
+def cut_text(text: str, width: int) -> str:
     """Cut a text to a display width, ending in an ellipsis."""
     if columns(text) <= width:
         return text
@@ -49,7 +49,7 @@ def cut(text: str, width: int) -> str:
 
 def cell(text: object, width: int) -> str:
     """Return a cleaned text cut and pad to exactly a display width."""
-    return pad(cut(clean(text), width), width)
+    return pad(cut_text(clean(text), width), width)
 
 
 def wrap_cells(cells: str, width: int) -> list[str]:
@@ -75,7 +75,7 @@ def cyan(text: str, colour: bool) -> str:
     return f"\x1b[36m{text}\x1b[0m" if colour and text else text
 
 
-def bar(p: float) -> str:
+def text_bar(p: float) -> str:
     """Draw a probability as a bar of at most `BAR` columns."""
     full, part = divmod(round(min(max(p, 0.0), 1.0) * BAR * 8), 8)
     return "█" * full + (EIGHTHS[part] if part else "")
@@ -94,7 +94,7 @@ def count_or_power(count: int | None, log2_count: float, noun: str) -> str:
     return f"about 2^{log2_count:.1f} {noun}s"
 
 
-def number(p: float) -> str:
+def probability_text(p: float) -> str:
     """Format a probability with four digits; a tiny one keeps its magnitude."""
     if p == 0.0 or p >= 0.00005:
         return f"{p:.4f}"
@@ -104,9 +104,10 @@ def number(p: float) -> str:
 def with_interval(p: float, interval: tuple[float, float] | None) -> str:
     """Format a probability, with its interval if that is wide enough to show."""
     low, high = (p, p) if interval is None else interval
-    if number(low) == number(high):
-        return number(p)
-    return f"{number(p)} [{number(max(low, 0.0))}, {number(min(high, 1.0))}]"
+    if probability_text(low) == probability_text(high):
+        return probability_text(p)
+    ends = f"{probability_text(max(low, 0.0))}, {probability_text(min(high, 1.0))}"
+    return f"{probability_text(p)} [{ends}]"
 
 
 def interval_of(figure: Figure) -> tuple[float, tuple[float, float] | None]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from partita.core import Entity, Template
 from partita.pipeline import Resolved
 from partita.views.layout import interval_of, with_interval
-from partita.views.markup import Html, bar, document, element, join, shorten
+from partita.views.markup import Html, bar_element, document, element, join_markup, shorten
 from partita.views.palette import CELLS
 from partita.views.report import policy
 from partita.views.report_messages import drop_deep, mark_templates, slots_text
@@ -70,7 +70,7 @@ def _table(resolved: Resolved, colours: Colours) -> Html:
     titles = ("entity", "type", "mentions", "probability", "values")
     head = element("tr", *(element("th", title) for title in titles))
     table = element(
-        "table", element("thead", head), element("tbody", join(rows)), class_="entities"
+        "table", element("thead", head), element("tbody", join_markup(rows)), class_="entities"
     )
     return table if rows else element("p", "no mentions", class_="left-out")
 
@@ -80,7 +80,7 @@ def _row(entity: Entity, members: Sequence[Template], colours: Colours) -> Html:
     name = entity.name or next(iter(entity.descriptions), "") or members[0].text
     kinds = list(dict.fromkeys(shorten(one.text, 60) for one in members))
     shown = ", ".join(kinds[:MAX_TEXTS]) + (" …" if len(kinds) > MAX_TEXTS else "")
-    share = join([_probability(entity), bar(*interval_of(entity.figure))])
+    share = join_markup([_probability(entity), bar_element(*interval_of(entity.figure))])
     return element(
         "tr",
         element("td", chip, " ", element("b", shorten(name, 80), dir="auto")),

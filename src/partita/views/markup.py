@@ -33,10 +33,10 @@ def element(name: str, /, *children: str, **attributes: str | float | None) -> H
     )
     if name in VOID:
         return Html(f"<{name}{written}>")
-    return Html(f"<{name}{written}>{join(children)}</{name}>")
+    return Html(f"<{name}{written}>{join_markup(children)}</{name}>")
 
 
-def join(parts: Iterable[str], between: str = "") -> Html:
+def join_markup(parts: Iterable[str], between: str = "") -> Html:
     """Join parts, escaping those that are not markup."""
     return Html(
         escape_text(between).join(
@@ -97,7 +97,7 @@ def rectangle(x: float, y: float, width: float, height: float, class_: str, hint
     )  # fmt: skip
 
 
-def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Html:
+def line_element(x1: float, y1: float, x2: float, y2: float, class_: str) -> Html:
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
@@ -114,7 +114,9 @@ def polyline(points: list[tuple[float, float]], class_: str) -> Html:
 BAR_WIDTH, BAR_HEIGHT = 100.0, 10.0
 
 
-def bar(p: float, interval: tuple[float, float] | None = None, class_: str = "share") -> Html:
+def bar_element(
+    p: float, interval: tuple[float, float] | None = None, class_: str = "share"
+) -> Html:
     """Return a bar of the container's width; the whole width is probability 1."""
     share = min(max(p, 0.0), 1.0)
     parts = [
@@ -123,8 +125,8 @@ def bar(p: float, interval: tuple[float, float] | None = None, class_: str = "sh
     ]
     if interval is not None:
         low, high = (BAR_WIDTH * min(max(end, 0.0), 1.0) for end in interval)
-        parts += [line(low, BAR_HEIGHT / 2, high, BAR_HEIGHT / 2, "whisker")]
-        parts += [line(end, 2.0, end, BAR_HEIGHT - 2.0, "whisker") for end in (low, high)]
+        parts += [line_element(low, BAR_HEIGHT / 2, high, BAR_HEIGHT / 2, "whisker")]
+        parts += [line_element(end, 2.0, end, BAR_HEIGHT - 2.0, "whisker") for end in (low, high)]
     return element(
         "svg",
         *parts,
@@ -177,15 +179,15 @@ def histogram(bits: Sequence[float], label: str) -> Html:
         _column(n, name, count, HIGH * count / highest) for n, (name, count) in enumerate(columns_)
     )
     wide = 8 + 44.0 * len(columns_)
-    ground = line(0.0, HIGH + 16, wide, HIGH + 16, "ground")
+    ground = line_element(0.0, HIGH + 16, wide, HIGH + 16, "ground")
     axis = label_text(wide / 2, HIGH + 46, "bits per message", "axis", "middle")
-    return drawing(max(wide, 120.0), HIGH + 52, label, join(columns), ground, axis)
+    return drawing(max(wide, 120.0), HIGH + 52, label, join_markup(columns), ground, axis)
 
 
 def _column(n: int, name: str, count: int, high: float) -> Html:
     left = 8 + 44.0 * n
     hint = f"{count:,} with {name} bits"
-    return join(
+    return join_markup(
         [
             rectangle(left, HIGH + 16 - high, WIDE + 8, high, "share", hint),
             label_text(left + 17, HIGH + 11 - high, f"{count:,}", "tick", "middle"),
@@ -220,7 +222,9 @@ def triangle(pairs: Triangle, label: str, letters: int = 26) -> Html:
     titles = (
         label_text(k * size + 5, (k + 0.5) * size + 4, name, "name") for k, name in enumerate(names)
     )
-    return drawing(max(room, n * size), n * size + 2, label, join(squares), join(titles))
+    return drawing(
+        max(room, n * size), n * size + 2, label, join_markup(squares), join_markup(titles)
+    )
 
 
 def _square(pairs: Triangle, row: int, column: int, size: float) -> Html:
@@ -228,16 +232,16 @@ def _square(pairs: Triangle, row: int, column: int, size: float) -> Html:
     box = (column * size + 1, row * size + 1, size - 2, size - 2)
     hint = pairs.hints[row][column]
     if pairs.apart[row][column]:
-        return join([rectangle(*box, "never", hint), _cross(*box)])
+        return join_markup([rectangle(*box, "never", hint), _cross(*box)])
     drawn = rectangle(*box, "pair", hint, fill_opacity=f"{p:.3f}")
     frame = rectangle(*box, "edge")
     if len(pairs.labels) > MAX_NUMBERED:
-        return join([frame, drawn])
+        return join_markup([frame, drawn])
     middle = (column + 0.5) * size, (row + 0.5) * size + 3.5
     number = label_text(
         *middle, short_probability(p), "deep" if p > LIGHT_ABOVE else "plain", "middle"
     )
-    return join([frame, drawn, number])
+    return join_markup([frame, drawn, number])
 
 
 def _cross(x: float, y: float, width: float, height: float) -> Html:
@@ -259,7 +263,7 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LARGE = 10.0  # radius of the bin with the highest count
 
 
-def reliability(bins: Sequence[Bin], label: str) -> Html:
+def reliability_plot(bins: Sequence[Bin], label: str) -> Html:
     """Draw a dot for every bin; points on the dashed line are well calibrated."""
     largest = max((bin_.count for bin_ in bins), default=1)
     dots = (_dot(bin_, largest) for bin_ in bins)
@@ -268,10 +272,10 @@ def reliability(bins: Sequence[Bin], label: str) -> Html:
         LEFT + SIDE + 14,
         TOP + SIDE + BELOW,
         label,
-        join(map(_tick, TICKS)),
-        line(_x(0.0), _y(0.0), _x(1.0), _y(1.0), "ideal"),
+        join_markup(map(_tick, TICKS)),
+        line_element(_x(0.0), _y(0.0), _x(1.0), _y(1.0), "ideal"),
         polyline(path, "curve"),
-        join(dots),
+        join_markup(dots),
         label_text(_x(0.5), TOP + SIDE + 36, "stated", "axis", "middle"),
         element(
             "text", "observed", class_="axis", text_anchor="middle",
@@ -288,15 +292,15 @@ def _dot(bin_: Bin, most: int) -> Html:
     inward = bin_.stated > 0.5
     label_x = x - radius - 2 if inward else x + radius + 2
     count = label_text(label_x, y - 6, f"{bin_.count:,}", "tick", "end" if inward else "start")
-    return join([dot, count])
+    return join_markup([dot, count])
 
 
 def _tick(p: float) -> Html:
-    grid = [line(_x(p), _y(0.0), _x(p), _y(1.0), "grid")]
-    grid += [line(_x(0.0), _y(p), _x(1.0), _y(p), "grid")]
+    grid = [line_element(_x(p), _y(0.0), _x(p), _y(1.0), "grid")]
+    grid += [line_element(_x(0.0), _y(p), _x(1.0), _y(p), "grid")]
     below = label_text(_x(p), TOP + SIDE + 20, f"{p:g}", "tick", "middle")
     beside = label_text(LEFT - 12, _y(p) + 3.5, f"{p:g}", "tick", "end")
-    return join([*grid, below, beside])
+    return join_markup([*grid, below, beside])
 
 
 def _x(p: float) -> float:

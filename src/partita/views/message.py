@@ -12,21 +12,21 @@ from partita.pipeline import Resolved
 from partita.views.distribution import configuration_rows, heading, partial_rows
 from partita.views.document import document_line, document_report
 from partita.views.layout import (
-    bar,
     bold,
     clean,
     columns,
     count_text,
-    cut,
+    cut_text,
     cyan,
     figure_text,
     indent,
     interval_of,
     method_reason,
-    number,
     one_line,
     pad,
+    probability_text,
     remainder_text,
+    text_bar,
     with_interval,
 )
 
@@ -36,12 +36,12 @@ MAX_UNCERTAIN = 6  # pairs shown
 INDENT = 4
 
 
-def report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
+def message_report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
     """Return the report on a message."""
     if resolved.whole:
         return document_report(resolved, width, colour)
     texts = {template.id: one_line(template.text) for template in resolved.templates}
-    parts = [bold(cut(_title(resolved), width), colour), _sizes(resolved)]
+    parts = [bold(cut_text(_title(resolved), width), colour), _sizes(resolved)]
     for entity in resolved.entities:
         parts += _entity(entity, texts, width, colour)
     for distribution in resolved.distributions:
@@ -50,7 +50,7 @@ def report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
     return "\n".join(parts) + "\n"
 
 
-def line(resolved: Resolved, width: int = 80) -> str:
+def message_line(resolved: Resolved, width: int = 80) -> str:
     """Return a message in one line."""
     if resolved.whole:
         return document_line(resolved, width)
@@ -59,8 +59,8 @@ def line(resolved: Resolved, width: int = 80) -> str:
     if merged:
         least = min(merged, key=lambda entity: entity.probability)
         cell = f"({' '.join(map(clean, least.templates))})"
-        text += f"; least sure {cell} {number(least.probability)}"
-    return cut(text, width)
+        text += f"; least sure {cell} {probability_text(least.probability)}"
+    return cut_text(text, width)
 
 
 def _title(resolved: Resolved) -> str:
@@ -86,7 +86,7 @@ def _entity(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) 
         wide = max(columns(clean(name)) for name in entity.templates)
         for name in entity.templates:
             text = f"{' ' * INDENT}{pad(clean(name), wide)}  {texts.get(name, '')}"
-            yield cut(text.rstrip(), width)
+            yield cut_text(text.rstrip(), width)
     yield from _slots(entity, width)
 
 
@@ -95,11 +95,11 @@ def _head(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) ->
     name = entity.name or next(iter(entity.descriptions), texts.get(entity.anchor, ""))
     text = "  ".join(filter(None, (entity.id, entity.type, one_line(name))))
     if _alone(entity):
-        return bold(cut(text, width), colour)
+        return bold(cut_text(text, width), colour)
     probability = _probability(entity.figure)
     room = width - len(probability) - 20
-    bar_text = cyan(bar(entity.probability), colour)
-    return f"{bold(pad(cut(text, room), room), colour)}  {probability}  {bar_text}".rstrip()
+    bar_text = cyan(text_bar(entity.probability), colour)
+    return f"{bold(pad(cut_text(text, room), room), colour)}  {probability}  {bar_text}".rstrip()
 
 
 def _alone(entity: Entity) -> bool:
@@ -164,7 +164,7 @@ def _uncertain(distribution: Distribution, texts: Mapping[str, str], width: int)
 
 
 def _pair(p: float, pair: Sequence[Template], texts: Mapping[str, str], width: int) -> str:
-    start = f"    {number(p)}  {clean(pair[0].id)} = {clean(pair[1].id)}  "
+    start = f"    {probability_text(p)}  {clean(pair[0].id)} = {clean(pair[1].id)}  "
     room = max((width - columns(start) - 3) // 2, 8)
-    texts_ = " = ".join(cut(texts[one.id], room) for one in pair)
-    return cut((start + texts_).rstrip(), width)
+    texts_ = " = ".join(cut_text(texts[one.id], room) for one in pair)
+    return cut_text((start + texts_).rstrip(), width)

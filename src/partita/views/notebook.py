@@ -21,12 +21,12 @@ MAX_ROWS = 20  # of a table
 MAX_CONFIGURATIONS = 20
 MAX_MATRIX = 30  # templates
 WIDTH = 12  # of a bar for probability 1, in em
-LEAST = 0.00005  # what is smaller would be shown as 0.0000
+MIN_SHOWN = 0.00005  # what is smaller would be shown as 0.0000
 
 
 def share_text(p: float) -> str:
     """Format a probability with four digits; only 0 is 0.0000."""
-    return f"{p:.4f}" if p == 0.0 or p >= LEAST else "&lt;0.0001"
+    return f"{p:.4f}" if p == 0.0 or p >= MIN_SHOWN else "&lt;0.0001"
 
 
 def table_html(columns: Mapping[str, Sequence[Any]]) -> str:

@@ -10,8 +10,17 @@ from typing import Any
 from partita.evaluation.calibration import Bin
 from partita.views.charts import bins_of
 from partita.views.layout import count_text
-from partita.views.markup import Html, bar, document, element, histogram, join, reliability, shorten
-from partita.views.report_messages import anchor_of, message_section, message_table
+from partita.views.markup import (
+    Html,
+    bar_element,
+    document,
+    element,
+    histogram,
+    join_markup,
+    reliability_plot,
+    shorten,
+)
+from partita.views.report_messages import message_anchor, message_section, message_table
 from partita.views.report_records import Report, most_uncertain
 from partita.views.report_style import STYLE
 
@@ -37,8 +46,8 @@ def summary_section(report: Report, shown: Mapping[int, int]) -> Html:
             element("div", element("h3", "Most uncertain messages"), _first(report, shown)),
         ]
     notes = (element("p", note, class_="left-out") for note in report.notes)
-    grid = element("div", join(panels), class_="panels")
-    return element("section", _tiles(report), join(notes), grid, id="summary")
+    grid = element("div", join_markup(panels), class_="panels")
+    return element("section", _tiles(report), join_markup(notes), grid, id="summary")
 
 
 def _tiles(report: Report) -> Html:
@@ -56,7 +65,7 @@ def _tiles(report: Report) -> Html:
     counts.append((f"{bits / max(len(rows) - failed, 1):.2f}", "bits per message"))
     counts += [(f"{failed:,}", "failed")] if failed else []
     tiles = (element("div", element("b", n), element("span", what)) for n, what in counts)
-    return element("div", join(tiles), class_="tiles")
+    return element("div", join_markup(tiles), class_="tiles")
 
 
 def _settings(settings: Mapping[str, Any]) -> Html:
@@ -65,7 +74,7 @@ def _settings(settings: Mapping[str, Any]) -> Html:
         for name, value in settings.items()
         if value not in (None, "", [], {})
     )
-    return element("table", join(rows), class_="facts")
+    return element("table", join_markup(rows), class_="facts")
 
 
 def _setting_text(value: Any) -> str:
@@ -89,7 +98,7 @@ def _methods(methods: Mapping[str, int]) -> Html:
     )
     if not methods:
         return element("p", "no set has more than one configuration", class_="quiet")
-    return element("table", join(rows), class_="facts")
+    return element("table", join_markup(rows), class_="facts")
 
 
 def _bits(report: Report) -> Html:
@@ -104,11 +113,11 @@ def _first(report: Report, shown: Mapping[int, int]) -> Html:
     lines = []
     for n in chosen:
         name = shorten(rows[n].id, 40) or "results"
-        title = element("a", name, href=f"#{anchor_of(shown[n])}") if n in shown else name
-        share = element("td", bar(rows[n].entropy_bits / highest), class_="drawn")
+        title = element("a", name, href=f"#{message_anchor(shown[n])}") if n in shown else name
+        share = element("td", bar_element(rows[n].entropy_bits / highest), class_="drawn")
         bits = element("td", f"{rows[n].entropy_bits:.2f}", class_="number")
         lines.append(element("tr", element("th", title), bits, share))
-    return element("table", join(lines), class_="facts")
+    return element("table", join_markup(lines), class_="facts")
 
 
 PAIR_BINS = "pairs between .05 and .95"
@@ -121,7 +130,7 @@ def calibration_section(measured: Mapping[str, Any]) -> Html:
         _figure(PAIR_BINS, bins_of(measured.get("pair_reliability", ()))),
         _figure(LISTED_BINS, bins_of(measured.get("configuration_reliability", ()))),
     ]
-    figures = element("table", join(_figures(measured)), class_="facts")
+    figures = element("table", join_markup(_figures(measured)), class_="facts")
     parts = element("div", figures, *diagrams, class_="calibration")
     caption = (
         "Stated probability against observed frequency, in bins of equal count. The area of a dot "
@@ -146,7 +155,7 @@ def _figure(what: str, bins: Sequence[Bin]) -> Html:
     caption = element("figcaption", f"{what}: {total:,} statements")
     if not bins:
         return element("figure", caption, element("p", "no statements", class_="left-out"))
-    return element("figure", caption, reliability(bins, f"Calibration of {what}"))
+    return element("figure", caption, reliability_plot(bins, f"Calibration of {what}"))
 
 
 def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
@@ -182,7 +191,7 @@ def _fact(name: str, value: str) -> Html:
 def _sizes(measured: Mapping[str, Any]) -> Html:
     rows = measured.get("sizes") or ()
     if not rows:
-        return join([])
+        return join_markup([])
     titles = ("templates in the set", "sets", "correct", "bits per set")
     head = element("tr", *(element("th", name, class_="number") for name in titles))
     cells = [
@@ -190,7 +199,9 @@ def _sizes(measured: Mapping[str, Any]) -> Html:
         for row_ in rows
     ]
     lines = (element("tr", *(element("td", x, class_="number") for x in row)) for row in cells)
-    return element("table", element("thead", head), element("tbody", join(lines)), class_="sizes")
+    return element(
+        "table", element("thead", head), element("tbody", join_markup(lines)), class_="sizes"
+    )
 
 
 def _bits_text(value: float | None) -> str:
@@ -229,7 +240,7 @@ def _header(report: Report) -> Html:
              "messages": len(report.rows) > 1, "details": True}  # fmt: skip
     nav = (element("a", name, href=f"#{name}") for name, present in links.items() if present)
     title = element("h1", element("small", "Partita report on "), shorten(report.title, 120))
-    return element("header", title, element("nav", join(nav)))
+    return element("header", title, element("nav", join_markup(nav)))
 
 
 def _list(report: Report, shown: dict[int, int]) -> Html:
@@ -253,4 +264,4 @@ def _messages(report: Report, most: int) -> Html:
     if report.without_text:
         caption += "; for messages without text, only the expressions are shown"
     legend = element("p", f"{caption}.", class_="quiet")
-    return element("section", legend, join(parts), id="details")
+    return element("section", legend, join_markup(parts), id="details")

@@ -8,14 +8,14 @@ from typing import Any
 
 from partita.core import Entity, Figure, SlotValue, Template
 from partita.views.layout import count_text, interval_of, with_interval
-from partita.views.markup import Html, bar, element, join, shorten
+from partita.views.markup import Html, bar_element, element, join_markup, shorten
 from partita.views.message import counted
 from partita.views.report_records import (
     Colours,
     MessageRow,
     ReportMessage,
     colours_by_set,
-    value_text,
+    slot_text,
 )
 from partita.views.report_sets import hidden_note, set_section
 
@@ -29,11 +29,13 @@ def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colour
     rows = [_entity(entity, colours) for entity in entities[:MAX_ENTITIES]]
     rows += [_alone(template, colours) for template in alone[: max(MAX_ENTITIES - len(rows), 0)]]
     if not rows:
-        return join([])
+        return join_markup([])
     titles = ("entity", "templates", "probability", "slots")
     head = element("tr", *(element("th", title) for title in titles))
     parts = [
-        element("table", element("thead", head), element("tbody", join(rows)), class_="entities")
+        element(
+            "table", element("thead", head), element("tbody", join_markup(rows)), class_="entities"
+        )
     ]
     if hidden := len(entities) + len(alone) - len(rows):
         parts.append(element("p", f"{hidden:,} more are not shown", class_="left-out"))
@@ -43,7 +45,7 @@ def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colour
 def _entity(entity: Entity, colours: Colours) -> Html:
     name = entity.name or next(iter(entity.descriptions), "")
     colour = colours.classes.get(entity.anchor, "none")
-    title = join(
+    title = join_markup(
         [
             element("span", shorten(entity.id, 40), class_=f"chip {colour}"),
             element("b", shorten(name, 80), dir="auto"),
@@ -51,7 +53,7 @@ def _entity(entity: Entity, colours: Colours) -> Html:
         ],
         " ",
     )
-    share = join([_probability(entity.figure), bar(*interval_of(entity.figure))])
+    share = join_markup([_probability(entity.figure), bar_element(*interval_of(entity.figure))])
     return element(
         "tr",
         element("td", title),
@@ -63,7 +65,7 @@ def _entity(entity: Entity, colours: Colours) -> Html:
 
 def _alone(template: Template, colours: Colours) -> Html:
     """Return the row of a template outside all sets, which has no probability."""
-    title = join(
+    title = join_markup(
         [
             element("b", shorten(template.text, 80), dir="auto"),
             element("small", shorten(template.type, 60)),
@@ -72,7 +74,10 @@ def _alone(template: Template, colours: Colours) -> Html:
     )
     statuses = {name: one.status for one in template.assertions for name in one.slots}
     slots = [
-        _slot(f"{name} {statuses[name]}" if name in statuses else name, join([value_text(value)]))
+        _slot(
+            f"{name} {statuses[name]}" if name in statuses else name,
+            join_markup([slot_text(value)]),
+        )
         for name, value in template.slots.items()
     ]
     slots += [_denial(one.slots) for one in template.assertions if one.status == "denied"]
@@ -81,18 +86,18 @@ def _alone(template: Template, colours: Colours) -> Html:
         element("td", title),
         element("td", colours.cell([template.id])),
         element("td", element("small", "alone")),
-        element("td", join(slots)),
+        element("td", join_markup(slots)),
     )
 
 
 def slots_text(entity: Entity) -> Html:
     """Return the values of an entity with their statuses, and what is denied of it."""
     slots = [_slot(name, _values(values)) for name, values in entity.slots.items()]
-    return join([*slots, *(_denial(denial.slots) for denial in entity.denied)])
+    return join_markup([*slots, *(_denial(denial.slots) for denial in entity.denied)])
 
 
 def _denial(slots: Mapping[str, Any]) -> Html:
-    said = ", ".join(f"{name} {value_text(value)}" for name, value in slots.items())
+    said = ", ".join(f"{name} {slot_text(value)}" for name, value in slots.items())
     return element("span", element("small", "not"), " ", shorten(said, 120), class_="slot denied")
 
 
@@ -103,19 +108,19 @@ def _slot(name: str, values: Html) -> Html:
 def _values(values: Sequence[SlotValue]) -> Html:
     shown_values = [_value(value) for value in values[:MAX_VALUES]]
     if hidden := len(values) - MAX_VALUES if len(values) > MAX_VALUES else 0:
-        shown_values.append(join([f"{hidden} more"]))
-    return join(shown_values, ", ")
+        shown_values.append(join_markup([f"{hidden} more"]))
+    return join_markup(shown_values, ", ")
 
 
 def _value(value: SlotValue) -> Html:
     text = element(
-        "span", value_text(value.value), class_="unknown" if value.value is None else "value"
+        "span", slot_text(value.value), class_="unknown" if value.value is None else "value"
     )
     if value.value is not None and value.status != "asserted":
-        text = join([text, element("small", f" {value.status}", class_="status")])
+        text = join_markup([text, element("small", f" {value.status}", class_="status")])
     if value.probability >= CERTAIN:
         return text
-    return join([text, element("span", f" {_probability(value.figure)}", class_="number")])
+    return join_markup([text, element("span", f" {_probability(value.figure)}", class_="number")])
 
 
 def _probability(figure: Figure) -> str:
@@ -144,7 +149,7 @@ def marked_text(message: ReportMessage, colours: Colours) -> Html:
         verb = "has" if unplaced == 1 else "have"
         note = f"{count_text(unplaced, 'template')} {verb} no position in this text"
         parts.append(element("p", note, class_="left-out"))
-    return join(parts)
+    return join_markup(parts)
 
 
 def drop_deep(templates: Sequence[Template]) -> list[Template]:
@@ -163,7 +168,7 @@ def mark_templates(text: str, templates: Sequence[Template], colours: Colours) -
     """Return the whole text, with an element for each template."""
     spans = sorted(templates, key=lambda t: (t.start, -t.end))
     edges = sorted({0, len(text), *(t.start for t in spans), *(t.end for t in spans)})
-    return join(_inside(text, spans, edges, colours))
+    return join_markup(_inside(text, spans, edges, colours))
 
 
 def _inside(
@@ -179,14 +184,14 @@ def _inside(
         while first < len(spans) and spans[first].end <= start:
             first += 1
         if first == len(spans) or spans[first].start > start:
-            yield join([text[start:end]])
+            yield join_markup([text[start:end]])
             n += 1
             continue
         outer = spans[first]
         stop = bisect_left(edges, min(outer.end, edges[-1]))
         last = bisect_left(spans, edges[stop], lo=first, key=lambda span: span.start)
         rest = [span for span in spans[first + 1 : last] if span.end > start]
-        within = join(_inside(text, rest, edges[n : stop + 1], colours))
+        within = join_markup(_inside(text, rest, edges[n : stop + 1], colours))
         yield _mark(outer, within, _depth(rest), colours, ends=edges[stop] == outer.end)
         n = stop
 
@@ -213,7 +218,7 @@ def _mark(template: Template, inside: Html, depth: int, colours: Colours, ends: 
 def _expressions(message: ReportMessage, colours: Colours) -> Html:
     """Return the expressions in text order."""
     items = [_expression(template, colours) for template in message.templates[:MAX_CHARACTERS]]
-    return element("ul", join(items), class_="expressions")
+    return element("ul", join_markup(items), class_="expressions")
 
 
 def _expression(template: Template, colours: Colours) -> Html:
@@ -225,7 +230,7 @@ def _expression(template: Template, colours: Colours) -> Html:
 MAX_ROWS = 5000
 
 
-def anchor_of(n: int) -> str:
+def message_anchor(n: int) -> str:
     """Return the HTML anchor of the n-th message."""
     return f"m{n}"
 
@@ -240,25 +245,25 @@ def message_section(n: int, message: ReportMessage, most: int) -> Html:
     small = element("small", f"{size} · {bits:.2f} bits")
     back = element("a", "top", href="#summary", class_="back")
     title = element("h3", shorten(message.id, 80) or "results", " ", small, back)
-    sets = join(
+    sets = join_markup(
         set_section(message.sets[k], own[k], message.answer(message.sets[k])) for k in chosen
     )
     more = hidden_note(len(message.sets) - len(chosen), "set")
     entities = entities_table(message.entities, message.alone, colours)
     return element(
         "article", title, _fields(message.fields), marked_text(message, colours), entities, sets,
-        *more, id=anchor_of(n),
+        *more, id=message_anchor(n),
     )  # fmt: skip
 
 
 def _fields(fields: Mapping[str, str]) -> Html:
     if not fields:
-        return join([])
+        return join_markup([])
     entries = (
-        join([element("dt", shorten(name, 40)), element("dd", shorten(str(value), 200))])
+        join_markup([element("dt", shorten(name, 40)), element("dd", shorten(str(value), 200))])
         for name, value in list(fields.items())[:20]
     )
-    return element("dl", join(entries), class_="fields")
+    return element("dl", join_markup(entries), class_="fields")
 
 
 def message_table(rows: Sequence[MessageRow], value_text: Mapping[int, int]) -> Html:
@@ -268,9 +273,9 @@ def message_table(rows: Sequence[MessageRow], value_text: Mapping[int, int]) -> 
     head = ("message", "templates", "sets", "entities", "bits", "")
     titles = element("tr", *(element("th", name, class_=_side(n)) for n, name in enumerate(head)))
     table = element(
-        "table", element("thead", titles), element("tbody", join(lines)), class_="index"
+        "table", element("thead", titles), element("tbody", join_markup(lines)), class_="index"
     )
-    return join([table, *hidden_note(len(rows) - len(lines), "message")])
+    return join_markup([table, *hidden_note(len(rows) - len(lines), "message")])
 
 
 def _side(n: int) -> str | None:
@@ -279,7 +284,7 @@ def _side(n: int) -> str | None:
 
 def _row(row: MessageRow, place: int | None, highest: float) -> Html:
     name = shorten(row.id, 60) or "results"
-    title = name if place is None else element("a", name, href=f"#{anchor_of(place)}")
+    title = name if place is None else element("a", name, href=f"#{message_anchor(place)}")
     if row.error:
         return element(
             "tr",
@@ -296,5 +301,5 @@ def _row(row: MessageRow, place: int | None, highest: float) -> Html:
         "tr",
         element("td", title),
         *(element("td", count, class_="number") for count in numbers),
-        element("td", bar(row.entropy_bits / highest), class_="drawn"),
+        element("td", bar_element(row.entropy_bits / highest), class_="drawn"),
     )

@@ -10,7 +10,7 @@ from typing import Any
 from partita.core import Configuration, Entity, Figure, Template
 from partita.files.strict import Place
 from partita.results.saved_results import Result, result_of
-from partita.views.markup import Html, element, join, shorten
+from partita.views.markup import Html, element, join_markup, shorten
 from partita.views.palette import CELLS
 
 
@@ -156,14 +156,14 @@ class Colours:
 
     def cell(self, members: list[str]) -> Html:
         """Return the templates of a cell in one box."""
-        return element("span", join(map(self.chip, members)), class_="cell")
+        return element("span", join_markup(map(self.chip, members)), class_="cell")
 
     def cells_of(self, cells: Sequence[Sequence[str]]) -> Html:
         """Return the first cells of a configuration."""
         boxes = [self.cell(list(cell)) for cell in cells[:MAX_CELLS]]
         if hidden := len(cells) - len(boxes):
             boxes.append(element("small", f"{hidden:,} more cells"))
-        return join(boxes)
+        return join_markup(boxes)
 
 
 def colours_of(message: ReportMessage) -> Colours:
@@ -204,19 +204,19 @@ def _cells(one: ReportSet) -> Iterator[tuple[str, ...]]:
 def template_hint(template: Template) -> str:
     """Return a one-line description of a template."""
     about = (f"{template.id}: {shorten(template.text, MAX_LETTERS)}", template.type, template.form)
-    slots = ", ".join(f"{name} {value_text(value)}" for name, value in template.slots.items())
+    slots = ", ".join(f"{name} {slot_text(value)}" for name, value in template.slots.items())
     rule = f"rule: {template.rule}" if template.rule else ""
     return shorten(" · ".join(filter(None, (*about, slots, rule))), 3 * MAX_LETTERS)
 
 
-def value_text(value: object) -> str:
+def slot_text(value: object) -> str:
     """Return the value of a slot as text; None is "unknown"."""
     if value is None:
         return "unknown"
     if isinstance(value, list | tuple):
-        return shorten(" & ".join(map(value_text, value)), MAX_LETTERS)
+        return shorten(" & ".join(map(slot_text, value)), MAX_LETTERS)
     if isinstance(value, dict):
         return shorten(
-            ", ".join(f"{name} {value_text(one)}" for name, one in value.items()), MAX_LETTERS
+            ", ".join(f"{name} {slot_text(one)}" for name, one in value.items()), MAX_LETTERS
         )
     return shorten(str(value), MAX_LETTERS)

@@ -9,9 +9,17 @@ import numpy as np
 
 from partita.core import Configuration, IntArray, Listed
 from partita.core.configurations import in_text_order
-from partita.views.layout import count_or_power, figure_text, number, with_interval
-from partita.views.markup import Html, Triangle, bar, element, join, shorten, triangle
-from partita.views.report_records import Colours, ReportKey, ReportSet, value_text
+from partita.views.layout import count_or_power, figure_text, probability_text, with_interval
+from partita.views.markup import (
+    Html,
+    Triangle,
+    bar_element,
+    element,
+    join_markup,
+    shorten,
+    triangle,
+)
+from partita.views.report_records import Colours, ReportKey, ReportSet, slot_text
 
 MAX_TEMPLATES = 60
 MAX_CONFIGURATIONS = 20
@@ -64,7 +72,7 @@ def _templates(one: ReportSet, colours: Colours) -> Html:
     """Return a table of templates with their texts and slots."""
     members = one.result.set.templates
     if not any(t.text or t.slots for t in members):
-        return join([])
+        return join_markup([])
     rows = [
         element(
             "tr",
@@ -75,13 +83,13 @@ def _templates(one: ReportSet, colours: Colours) -> Html:
         )
         for t in members[:MAX_TEMPLATES]
     ]
-    table = element("table", join(rows), class_="templates")
-    return join([table, *hidden_note(len(members) - len(rows), "template")])
+    table = element("table", join_markup(rows), class_="templates")
+    return join_markup([table, *hidden_note(len(members) - len(rows), "template")])
 
 
 def _slots(slots: object) -> str:
     items = slots.items() if isinstance(slots, dict) else ()
-    return ", ".join(f"{shorten(name, 40)} {value_text(value)}" for name, value in items)
+    return ", ".join(f"{shorten(name, 40)} {slot_text(value)}" for name, value in items)
 
 
 def configurations(one: ReportSet, colours: Colours, answer: Configuration | None = None) -> Html:
@@ -103,16 +111,23 @@ def configurations(one: ReportSet, colours: Colours, answer: Configuration | Non
     if hidden:
         mass = math.fsum(item.probability for item in hidden)
         text = f"{len(hidden):,} more listed in the results"
-        rows.append(_row(join([text]), number(mass), bar(mass, class_="rest"), "rest"))
+        rows.append(
+            _row(
+                join_markup([text]),
+                probability_text(mass),
+                bar_element(mass, class_="rest"),
+                "rest",
+            )
+        )
     rest = result.remainder
     text = count_or_power(rest.count, rest.log2_count, "more configuration")
     if rest.count != 0:
-        drawn = bar(rest.probability, rest.interval, "rest")
+        drawn = bar_element(rest.probability, rest.interval, "rest")
         rows.append(
-            _row(join([text]), with_interval(rest.probability, rest.interval), drawn, "rest")
+            _row(join_markup([text]), with_interval(rest.probability, rest.interval), drawn, "rest")
         )
-    table = element("table", join(rows), class_="configurations")
-    return join([table, *_unlisted(one, answer)])
+    table = element("table", join_markup(rows), class_="configurations")
+    return join_markup([table, *_unlisted(one, answer)])
 
 
 def _cells(cells: list[list[str]], first: list[list[str]], colours: Colours) -> Html:
@@ -121,7 +136,7 @@ def _cells(cells: list[list[str]], first: list[list[str]], colours: Colours) -> 
     if not first:
         return colours.cells_of(cells)
     same = element("small", f"as the first, except for {len(other):,} cells: ")
-    return join([same, colours.cells_of(other)])
+    return join_markup([same, colours.cells_of(other)])
 
 
 def _configuration(
@@ -132,7 +147,7 @@ def _configuration(
     labels += ["the entities above"] if item.configuration == answer else []
     badge = [element("span", label, class_="key") for label in labels]
     share = with_interval(item.probability, item.interval)
-    return _row(join([cells, *badge]), share, bar(item.probability, item.interval))
+    return _row(join_markup([cells, *badge]), share, bar_element(item.probability, item.interval))
 
 
 def _row(what: Html, share: str, drawn: Html, class_: str | None = None) -> Html:
@@ -158,7 +173,7 @@ def matrices(one: ReportSet) -> Html:
     """Return the pairs alone and given the whole set, as two triangles."""
     result = one.result
     if len(result.set) < 2:
-        return join([])
+        return join_markup([])
     chosen = _most_uncertain(one)
     before, after = _triangle(one, chosen, False), _triangle(one, chosen, True)
     named = shorten(one.name, 60)
@@ -169,7 +184,7 @@ def matrices(one: ReportSet) -> Html:
     if len(chosen) < len(result.set):
         note = f"pairs of the {len(chosen)} most uncertain of {len(result.set):,} templates"
         drawn.append(element("p", note, class_="left-out"))
-    return element("div", join(drawn), class_="matrices")
+    return element("div", join_markup(drawn), class_="matrices")
 
 
 def _figure(caption: str, drawn: Html) -> Html:
@@ -198,7 +213,9 @@ def _triangle(one: ReportSet, chosen: IntArray, after: bool) -> Triangle:
     def pair_hint(a: int, b: int) -> str:
         ends = None if spread is None else (float(spread[0][a, b]), float(spread[1][a, b]))
         share = with_interval(float(marginals[a, b]), ends)
-        return f"{members[b].id} = {members[a].id}: {number(float(alone[a, b]))} → {share}"
+        return (
+            f"{members[b].id} = {members[a].id}: {probability_text(float(alone[a, b]))} → {share}"
+        )
 
     hints = [[pair_hint(a, b) for b in range(a)] for a in range(len(members))]
     return Triangle(labels, marginals if after else alone, (alone <= 0.0).tolist(), hints)

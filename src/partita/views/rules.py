@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from partita.rules.domain import Problem
-from partita.rules.trace import PhaseTrace, Piece, RuleMatch
+from partita.rules.domain import RuleProblem
+from partita.rules.trace import PhaseTrace, RuleMatch, TracedPiece
 from partita.views.layout import clean, count_text
 
 MAX_LINES = 400  # of a phase
@@ -47,7 +47,7 @@ def _text_sentence(seen: PhaseTrace, n: int, width: int) -> Iterator[str]:
         yield from _text_win(win, width)
 
 
-def _text_piece(piece: Piece) -> str:
+def _text_piece(piece: TracedPiece) -> str:
     text = clean(piece.text)
     return f"[{text}]{piece.mark}" if piece.built else f"{text.replace(' ', '_')}/{piece.mark}"
 
@@ -70,14 +70,14 @@ def _text_win(win: RuleMatch, width: int) -> Iterator[str]:
 def pairs(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield attributes or slots with their values."""
     for name, value in made.items():
-        yield f"{clean(name)}={value_text(value)}"
+        yield f"{clean(name)}={attribute_text(value)}"
 
 
-def value_text(value: Any) -> str:
+def attribute_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(pairs(value))}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(value_text, value))}]"
+        return f"[{', '.join(map(attribute_text, value))}]"
     return clean(value)
 
 
@@ -86,7 +86,7 @@ def _wrapped(text: str, width: int, indent: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=space, subsequent_indent=space + "  ")
 
 
-def lint_text(name: str, problems: Sequence[Problem]) -> str:
+def lint_text(name: str, problems: Sequence[RuleProblem]) -> str:
     """Return the problems and their counts."""
     errors = sum(problem.error for problem in problems)
     warnings = len(problems) - errors
@@ -95,7 +95,7 @@ def lint_text(name: str, problems: Sequence[Problem]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(problem: Problem) -> str:
+def _line(problem: RuleProblem) -> str:
     at = problem.at
     place = ":".join(str(part) for part in (_relative_path(at.file), at.line, at.column) if part)
     return f"{clean(place)}: {'error' if problem.error else 'warning'}: {clean(problem.said)}"
@@ -155,7 +155,7 @@ def _phase(seen: PhaseTrace, place: str) -> str:
     return f"{head}{stopped}{sentences}</section>"
 
 
-def _sentence(pieces: Sequence[Piece], wins: Sequence[RuleMatch]) -> str:
+def _sentence(pieces: Sequence[TracedPiece], wins: Sequence[RuleMatch]) -> str:
     row = "".join(map(_piece, pieces))
     table = f"<table>{_HEAD}{''.join(map(_win, wins))}</table>" if wins else ""
     return f'<div class="sentence">{row}{table}</div>\n'
@@ -164,7 +164,7 @@ def _sentence(pieces: Sequence[Piece], wins: Sequence[RuleMatch]) -> str:
 _HEAD = "<tr><th>rule<th>matched<th>made or said<th>beaten</tr>"
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: TracedPiece) -> str:
     name = "phrase built" if piece.built else "phrase"
     return (
         f'<span class="{name}">{_escaped(piece.text)} <small>{_escaped(piece.mark)}</small></span>'

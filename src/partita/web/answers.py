@@ -112,7 +112,7 @@ class ConfigurationJson(TypedDict):
     interval: NotRequired[list[float] | None]
 
 
-class Pair(TypedDict):
+class PairJson(TypedDict):
     """Two templates: the probability of the pair alone, and in the distribution."""
 
     left: str
@@ -131,7 +131,7 @@ class ResultJson(TypedDict):
     templates: list[dict[str, Any]]
     incompatible: list[list[str]]
     must: NotRequired[list[list[str]]]
-    pairs: list[Pair]
+    pairs: list[PairJson]
     configurations: list[ConfigurationJson]
     remainder: dict[str, Any]
     count: str | None

@@ -97,6 +97,6 @@ def compatible_rows(rows: np.ndarray, compatible: np.ndarray) -> bool:
 
 
 def test_too_few_compatible_draws_are_said(monkeypatch):
-    monkeypatch.setattr(module, "LEAST", 10**9)
+    monkeypatch.setattr(module, "MIN_COMPATIBLE_DRAWS", 10**9)
     with pytest.raises(TooLarge, match="were compatible"):
         by_draws(monkeypatch, 4, 1, 0.9)

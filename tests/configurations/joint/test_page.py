@@ -38,7 +38,7 @@ def test_the_numbers_of_the_page() -> None:
         f"{posterior.FEWEST_DRAWS} for n > {posterior.FEW} templates",
         f"keeps {posterior.WIDTH} partial configurations ({posterior.NARROW} for n > "
         f"{posterior.FEW})",
-        f"fewer than {posterior.LEAST} of {draws:,} draws",
+        f"fewer than {posterior.MIN_COMPATIBLE_DRAWS} of {draws:,} draws",
     ):
         assert words in page, words
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import Template
-from partita.pairs.characteristics import Characteristic, Pairs
+from partita.pairs.characteristics import Characteristic, TemplatePairs
 
 Values = NDArray[np.uint8]
 
@@ -27,7 +27,7 @@ _SLOTS = ("INCIDENT", "DATE", "LOCATION")
 _CLASHES = tuple((1 << n, slot) for n, slot in enumerate(_SLOTS))
 
 
-def _for_each_pair(pairs: Pairs, observe: Callable[[Template, Template], int]) -> Values:
+def _for_each_pair(pairs: TemplatePairs, observe: Callable[[Template, Template], int]) -> Values:
     templates = pairs.columns.templates
     values = [
         observe(templates[s], templates[t])
@@ -36,29 +36,29 @@ def _for_each_pair(pairs: Pairs, observe: Callable[[Template, Template], int]) -
     return np.array(values, dtype=np.uint8)
 
 
-def any_events(pairs: Pairs) -> Values:
+def any_events(pairs: TemplatePairs) -> Values:
     """Any two events."""
     return np.zeros(len(pairs.s), dtype=np.uint8)
 
 
-def incident_types(pairs: Pairs) -> Values:
+def incident_types(pairs: TemplatePairs) -> Values:
     """The likeliest types of both events: the same type, or which two."""
     return _for_each_pair(pairs, lambda s, t: _TYPE_PAIRS[_kind(s), _kind(t)])
 
 
-def common_types(pairs: Pairs) -> Values:
+def common_types(pairs: TemplatePairs) -> Values:
     """The overlap of the two type distributions, in steps."""
     return _for_each_pair(
         pairs, lambda s, t: _step(_common(s.context["TYPES"], t.context["TYPES"]))
     )
 
 
-def sentences_apart(pairs: Pairs) -> Values:
+def sentences_apart(pairs: TemplatePairs) -> Values:
     """The number of sentences from S to T, and whether both are in one paragraph."""
     return _for_each_pair(pairs, _apart)
 
 
-def events_between(pairs: Pairs) -> Values:
+def events_between(pairs: TemplatePairs) -> Values:
     """The number of events between S and T, by the number of all events."""
     between = np.minimum(pairs.t - pairs.s - 1, 3)
     among = np.searchsorted(_AMONG, len(pairs.columns), side="right")
@@ -66,37 +66,37 @@ def events_between(pairs: Pairs) -> Values:
     return values
 
 
-def certainty(pairs: Pairs) -> Values:
+def certainty(pairs: TemplatePairs) -> Values:
     """The probability that the less certain of both reports an incident, in steps."""
     return _for_each_pair(pairs, lambda s, t: _step(min(s.context["CHANCE"], t.context["CHANCE"])))
 
 
-def victims(pairs: Pairs) -> Values:
+def victims(pairs: TemplatePairs) -> Values:
     """Whether both events name a common victim, different ones, or only one names any."""
     return _for_each_pair(pairs, _sharing("VICTIM"))
 
 
-def targets(pairs: Pairs) -> Values:
+def targets(pairs: TemplatePairs) -> Values:
     """The same for attacked things."""
     return _for_each_pair(pairs, _sharing("TARGET"))
 
 
-def perpetrators(pairs: Pairs) -> Values:
+def perpetrators(pairs: TemplatePairs) -> Values:
     """The same for perpetrators."""
     return _for_each_pair(pairs, _sharing("PERPETRATOR"))
 
 
-def organisations(pairs: Pairs) -> Values:
+def organisations(pairs: TemplatePairs) -> Values:
     """The same for organisations of perpetrators."""
     return _for_each_pair(pairs, _sharing("ORGANISATION"))
 
 
-def instruments(pairs: Pairs) -> Values:
+def instruments(pairs: TemplatePairs) -> Values:
     """The same for weapons."""
     return _for_each_pair(pairs, _sharing("INSTRUMENT"))
 
 
-def harmed(pairs: Pairs) -> Values:
+def harmed(pairs: TemplatePairs) -> Values:
     """Whether victims and targets together overlap, by whether the types agree."""
     return _for_each_pair(
         pairs,
@@ -104,14 +104,14 @@ def harmed(pairs: Pairs) -> Values:
     )
 
 
-def days(pairs: Pairs) -> Values:
+def days(pairs: TemplatePairs) -> Values:
     """The days of both: the same, different, or given by one only; by whether the types agree."""
     return _for_each_pair(
         pairs, lambda s, t: 5 * _same_type(s, t) + _compare(_fills(s, "DATE"), _fills(t, "DATE"))
     )
 
 
-def places(pairs: Pairs) -> Values:
+def places(pairs: TemplatePairs) -> Values:
     """The places of both: the same, different, or given by one only; by whether the types agree."""
     return _for_each_pair(
         pairs,
@@ -119,37 +119,37 @@ def places(pairs: Pairs) -> Values:
     )
 
 
-def agreement(pairs: Pairs) -> Values:
+def agreement(pairs: TemplatePairs) -> Values:
     """Which of type, day and place conflict, as in greedy merging."""
     return _for_each_pair(
         pairs, lambda s, t: sum(n * (not _agree(s, t, slot)) for n, slot in _CLASHES)
     )
 
 
-def words_shared(pairs: Pairs) -> Values:
+def words_shared(pairs: TemplatePairs) -> Values:
     """The share of the words of the shorter sentence that the longer one contains, in steps."""
     return _for_each_pair(pairs, _words_shared)
 
 
-def cue(pairs: Pairs) -> Values:
+def cue(pairs: TemplatePairs) -> Values:
     """The first discourse cue in T's sentence: another, also, meanwhile, …"""
     return _for_each_pair(pairs, lambda s, t: next(_cues(t), 0))
 
 
-def event_noun(pairs: Pairs) -> Values:
+def event_noun(pairs: TemplatePairs) -> Values:
     """How T's sentence refers to events ("the attack", "an attack", "attacks", or not at all), and
     whether S's sentence has the same word."""
     return _for_each_pair(pairs, _event_noun)
 
 
-def lead(pairs: Pairs) -> Values:
+def lead(pairs: TemplatePairs) -> Values:
     """Whether S is in the first sentence, and T in the second."""
     return _for_each_pair(
         pairs, lambda s, t: (s.sentence == 0) + (s.sentence == 0 and t.sentence == 1)
     )
 
 
-def opening(pairs: Pairs) -> Values:
+def opening(pairs: TemplatePairs) -> Values:
     """The first word of T's sentence."""
     return _for_each_pair(pairs, lambda s, t: _OPENINGS.get(_first(t), 0))
 

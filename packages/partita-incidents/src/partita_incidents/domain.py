@@ -12,7 +12,7 @@ from typing import Self
 from partita.core import FloatArray, IntArray, Message, Template
 from partita.domains import OutputFormat, ParameterText, RuleDomain, content_hash
 from partita.pairs.characteristics import Characteristic
-from partita.pairs.columns import Columns
+from partita.pairs.columns import TemplateColumns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy, PairModel
 from partita.pipeline import Stages
@@ -49,7 +49,9 @@ class IncidentPairModel:
         are_events = any(template.type == EVENT_TYPE for template in templates[:1])
         return self.events if are_events else self.participants
 
-    def pair_probabilities(self, columns: Columns, left: IntArray, right: IntArray) -> FloatArray:
+    def pair_probabilities(
+        self, columns: TemplateColumns, left: IntArray, right: IntArray
+    ) -> FloatArray:
         return self.model_for(columns.templates).pair_probabilities(columns, left, right)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from partita.rules.numbers import BELOW_TWENTY, TENS
+from partita.rules.values import BELOW_TWENTY, TENS
 from partita_incidents.mentions import Mention, coarse_type, mention_end
 from partita_incidents.readings import Reading, RolePart
 from partita_incidents.stories import Item, Story

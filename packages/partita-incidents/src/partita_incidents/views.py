@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from partita.evaluation.rows import table
-from partita.views.layout import clean, cut, pad
+from partita.views.layout import clean, cut_text, pad
 from partita_incidents.fuse_muc import SystemTrust
 from partita_incidents.score import Marked, Score, Tally
 
@@ -171,7 +171,7 @@ def trusted_text(trusted: Sequence[SystemTrust], templates: int, fills: int) -> 
     """Return the systems by expected F; the figures are estimated without a key."""
     head = f"  {'system':<24}templates   fills  precision  recall      F  weight\n"
     rows = (
-        f"  {pad(cut(clean(system.source), 23), 24)}{system.templates:9,}{system.fills:8,}"
+        f"  {pad(cut_text(clean(system.source), 23), 24)}{system.templates:9,}{system.fills:8,}"
         f"{system.precision:11.3f}{system.recall:8.3f}{system.f:7.3f}{system.weight:8.2f}\n"
         for system in sorted(trusted, key=lambda system: (-system.f, system.source))
     )

@@ -45,7 +45,7 @@ EXACT = 14  # groups up to which tables over subsets answer at once
 LARGEST = 18  # … and up to which they can, where an exact answer is asked for
 DRAWS = 4000  # from which the error of a pair is at most .008
 CHUNK = 250
-LEAST = 1e-3  # share of draws that must keep all cannot-links
+MIN_KEPT_DRAWS = 1e-3  # share of draws that must keep all cannot-links
 WEIGHED = 200  # draws whose weights give the entropy
 COUNTED = 300  # groups up to which configurations are counted
 
@@ -148,7 +148,7 @@ class SampledForest:
         while sum(map(len, found)) < wanted:
             found.append(self._kept(min(CHUNK, wanted), rng))
             kept = sum(map(len, found))
-            if self.tried >= 1 / LEAST and kept < LEAST * self.tried:
+            if self.tried >= 1 / MIN_KEPT_DRAWS and kept < MIN_KEPT_DRAWS * self.tried:
                 raise self._refusal()
             if self.budget.work is None and time.monotonic() > end and kept >= CHUNK:
                 break
@@ -162,8 +162,9 @@ class SampledForest:
     def _refusal(self) -> Unavailable:
         pairs = len(self.graph.apart)
         return Unavailable(
-            f"fewer than 1 in {1 / LEAST:,.0f} draws of the forest model keep all of the {pairs:,} "
-            f"cannot-links between {self.size} templates; the models evidential and merging answer"
+            f"fewer than 1 in {1 / MIN_KEPT_DRAWS:,.0f} draws of the forest model keep all of the "
+            f"{pairs:,} cannot-links between {self.size} templates; "
+            "the models evidential and merging answer"
         )
 
     def _log_normaliser(self) -> Figure:

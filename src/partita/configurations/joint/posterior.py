@@ -301,7 +301,7 @@ def log2_bell(n: int) -> float:
 BLOCK = 1024  # draws at a time
 BLOCKS = 24  # at most
 ENOUGH = 2500  # compatible draws: standard errors of at most .01
-LEAST = 100
+MIN_COMPATIBLE_DRAWS = 100
 
 BoolArray = NDArray[np.bool_]
 
@@ -339,7 +339,7 @@ def _compatible_draws(
     while len(blocks) < BLOCKS and sum(map(len, blocks)) < ENOUGH:
         blocks.append(_compatible_rows(joint.draws(BLOCK, rng), compatible))
     rows, attempts = np.concatenate(blocks), BLOCK * len(blocks)
-    if len(rows) < LEAST:
+    if len(rows) < MIN_COMPATIBLE_DRAWS:
         what = f"the joint model of {joint.size} templates, given which are incompatible,"
         needs = f"more draws: {len(rows)} of {attempts:,} were compatible"
         raise TooLarge(what, needs, f"{attempts:,}", "the other models need no draws")

@@ -31,7 +31,7 @@ from partita.errors import TooLarge, Unavailable
 
 ISLANDS = 16
 CLOSE, ENOUGH = 0.005, 1000.0  # the standard error of pairs and the draws that count, sought
-FAR, LEAST = 0.05, 400.0  # ... and those with which it may be called an answer
+FAR, MIN_EFFECTIVE_DRAWS = 0.05, 400.0  # ... and those with which it may be called an answer
 REDRAWN = 3e8  # work for draws from which some are chosen, at most
 RATE = 6e7  # units of work a second, about
 
@@ -161,7 +161,10 @@ def _answer(
     effective = 1.0 / (error**2 + 1.0 / draws)
     marginals = _marginals(sums, effective)
     figure = Figure.estimate(log_z, error) if is_constrained(model) else Figure.exact(0.0)
-    good = effective >= LEAST and float((marginals.high - marginals.low).max()) / 2 <= FAR
+    good = (
+        effective >= MIN_EFFECTIVE_DRAWS
+        and float((marginals.high - marginals.low).max()) / 2 <= FAR
+    )
     good = good and _plausible(sums, top, reference, log_z, error)
     reason = f"{why}: {draws} draws, effective size {effective:.0f}"
     return SampledPosterior(

@@ -73,7 +73,7 @@ def _census_error(shares: FloatArray) -> float:
 TARGET = 0.01  # the standard error, in nats, at which no more passes are made
 PASSES = 12  # into which the budget is cut
 ABREAST = 2  # passes between two looks at the error
-LEAST = 6  # passes
+MIN_PASSES = 6  # passes
 OVERLAP = 0.02  # of two rungs, .5 if they are alike: with less they hardly know of each other
 MOST = 2000  # steps on one rung in one pass
 
@@ -171,7 +171,7 @@ def log_normaliser(ladder: Ladder, meter: SweepMeter, progress: Progress = None)
     need = ABREAST * ladder.sweeps(steps)
     sums = np.zeros((0, 2, 2, len(ladder.order) - 1))
     figure = Figure.estimate(0.0, np.inf)
-    while len(sums) < LEAST or (meter.sweeps() >= need and _error(figure) > TARGET):
+    while len(sums) < MIN_PASSES or (meter.sweeps() >= need and _error(figure) > TARGET):
         sums = np.concatenate([sums, ladder.passes(ABREAST, steps, meter)])
         figure = ladder.figure(sums)
         if progress:

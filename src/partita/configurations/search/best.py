@@ -21,7 +21,9 @@ from partita.configurations.search.prices import (
 )
 from partita.core import Best, Budget, FloatArray, IntArray
 
-LEAST = 64  # configurations kept even if fewer are asked for, so that moves can lead out of a dip
+MIN_KEPT = (
+    64  # configurations kept even if fewer are asked for, so that moves can lead out of a dip
+)
 
 MOST = 1 << 23  # labels written in one round, unless more are asked for
 
@@ -40,7 +42,7 @@ def pool(theta: FloatArray, start: IntArray, weight: float, k: int, meter: Searc
 
     However small the budget, k are found if there are as many.
     """
-    rounds = _Rounds(theta, start, weight, max(k, LEAST))
+    rounds = _Rounds(theta, start, weight, max(k, MIN_KEPT))
     while rounds.pending() and (meter.allowance() or len(rounds.weights) < k):
         meter.spend(rounds.round())
     return rounds.pool()

@@ -16,7 +16,7 @@ from partita.templates.schema import Schema
 from partita.templates.strings import StringsType
 from partita.text.analysis import SHIPPED, shipped_analyser
 from partita.text.expressions import PlacedSentence, expressions, templates
-from partita.text.language import plain_text, text_notes
+from partita.text.language import blank_markup, text_notes
 
 RULE = "general"  # where the mentions come from
 SLOTS = (
@@ -61,7 +61,7 @@ class GeneralDomain(Domain):
         return general_templates(self.sentences(message), message.text)
 
     def sentences(self, message: Message) -> Sequence[PlacedSentence]:
-        return shipped_analyser().analyse(plain_text(message))
+        return shipped_analyser().analyse(blank_markup(message))
 
     def placed_templates(
         self, sentences: Sequence[PlacedSentence], text: str
