@@ -191,7 +191,8 @@ def _is_utf8(stream: BinaryIO) -> bool:
     decoder = getincrementaldecoder("utf-8")()
     try:
         while block := stream.read(BLOCK):
-            decoder.decode(block)
+            if not block.isascii() or decoder.getstate()[0]:
+                decoder.decode(block)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
