@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.evaluation.fusion import SlotMeasure, measure
+from partita.evaluation.fusion import SlotMeasure, measure_fusion
 from partita.evaluation.rows import table
 from partita.fusion.belief import Parameters, Tempering
 from partita.fusion.claim_files import read_claims
@@ -45,7 +45,7 @@ class ClaimSet:
 
     def measured(self, fused: Fused, known: frozenset[str] = frozenset()) -> SlotMeasure:
         rest = {name: value for name, value in self.truths.items() if name not in known}
-        return measure(fused.slots[0], rest, self.settings.reading.nesting)
+        return measure_fusion(fused.slots[0], rest, self.settings.reading.nesting)
 
     def independent(self) -> SlotMeasure:
         return self.measured(fuse(self.claims, replace(self.settings, independent=True)))
@@ -160,7 +160,7 @@ def _number_figures(claims: Claims, truths: Truths, near: float) -> list[float]:
         float(np.mean([abs(answer[n] - x) <= near * x for n, x in true.items()]))
         for answer in answers
     ]
-    found = measure(belief, truths, None)
+    found = measure_fusion(belief, truths, None)
     return [*shares, found.error, *(found.intervals or (0.0, 0.0))]
 
 

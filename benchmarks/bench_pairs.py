@@ -20,7 +20,7 @@ from partita.pairs.characteristics import (
 from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
-from partita.training.maxent import contexts, fit
+from partita.training.maxent import contexts, fit_maxent
 from partita.training.selection import select
 
 MILLION = 1_000_000
@@ -97,7 +97,7 @@ def test_the_selected_model_on_578_pairs(ratio: Callable[..., None]) -> None:
     chosen = select(given, feature_names(PAPER), precision=1.0)
     active = np.flatnonzero(chosen.weights)
     unit = one_ratio(rng) * 578**2
-    fitted = min(seconds(lambda: fit(given, 1.0, active)) for _ in range(3)) / unit
+    fitted = min(seconds(lambda: fit_maxent(given, 1.0, active)) for _ in range(3)) / unit
     ratio("fit of the selected model on 578 pairs", fitted, "578² RapidFuzz ratios", 1.0)
     whole = seconds(lambda: select(given, feature_names(PAPER), precision=1.0)) / unit
     ratio("selection and fit on 578 pairs", whole, "578² RapidFuzz ratios", 10.0)

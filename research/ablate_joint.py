@@ -47,15 +47,15 @@ from partita.corpora.matching import match_mentions
 from partita.entities.answer import LINKED, average_linkage, without_improbable
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
 from partita.evaluation.models import Joint
-from partita.evaluation.scores import Scores
+from partita.evaluation.scores import CoreferenceScores
 from partita.text.analysis import shipped_analyser
 from partita.training.joint import (
     CHOOSABLE,
+    JointSettings,
     Lessons,
-    Settings,
+    joint_lexicon,
     key_decisions,
     lessons_of,
-    lexicon_of,
     train_joint,
     train_lessons,
     with_uncertain_types,
@@ -91,7 +91,7 @@ class Variant:
 
     name: str
     silent: tuple[set[int], set[int]] = NOTHING
-    change: Callable[[Settings], Settings] = lambda settings: settings
+    change: Callable[[JointSettings], JointSettings] = lambda settings: settings
     repair: bool = True
     sharpness: float = 1.0
 
@@ -149,8 +149,8 @@ class Fold:
 
     @classmethod
     def of(cls, training: Sequence[Document], tests: Sequence[Document]) -> Fold:
-        settings, rng = Settings(), np.random.default_rng(1)
-        lexicon = lexicon_of(training, settings.min_documents)
+        settings, rng = JointSettings(), np.random.default_rng(1)
+        lexicon = joint_lexicon(training, settings.min_documents)
         lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
         versions = (tests, [without_types(d) for d in tests],
                     [with_uncertain_types(d, rng) for d in tests])  # fmt: skip
@@ -158,7 +158,7 @@ class Fold:
         return cls(lexicon, lessons_of(training, lexemes, settings, rng), decisions)
 
 
-def measured(variant: Variant, fold: Fold, settings: Settings) -> FloatArray:
+def measured(variant: Variant, fold: Fold, settings: JointSettings) -> FloatArray:
     """Return the bits of each document, a row for each version of the test documents."""
     changed, copies = variant.change(settings), len(fold.lessons.shares) // 2
     lessons = fold.lessons._replace(
@@ -197,7 +197,7 @@ def made_folds(
 
 
 def ablation_table(
-    documents: Sequence[Document], held_out: Sequence[Sequence[int]], settings: Settings
+    documents: Sequence[Document], held_out: Sequence[Sequence[int]], settings: JointSettings
 ) -> None:
     """Print the bits of all versions, and their differences to the whole model."""
     mentions = np.array([len(documents[n]) for held in held_out for n in held])
@@ -248,7 +248,7 @@ def types_table(documents: Sequence[Document]) -> None:
     texts = [text_templates(analyser, d.name, d.text) for d in documents]
     print("| types | CoNLL | difference | with singletons |")
     print("| --- | --- | --- | --- |")
-    first: list[Scores] = []
+    first: list[CoreferenceScores] = []
     for name, types, gate in TYPES:
         both = [
             raw_scores(d, match_mentions(d.templates, f), _clusters(model, _typed(f, types), gate))
@@ -256,16 +256,19 @@ def types_table(documents: Sequence[Document]) -> None:
         ]
         scored = [one for one, _ in both]
         first = first or scored
-        total, singletons = sum(scored, Scores()), sum((one for _, one in both), Scores())
+        total, singletons = (
+            sum(scored, CoreferenceScores()),
+            sum((one for _, one in both), CoreferenceScores()),
+        )
         print(f"| {name} | {100 * total.conll:.1f} | {_points(scored, first)} | "
               f"{100 * singletons.conll:.1f} |", flush=True)  # fmt: skip
 
 
-def _points(scored: Sequence[Scores], first: Sequence[Scores]) -> str:
+def _points(scored: Sequence[CoreferenceScores], first: Sequence[CoreferenceScores]) -> str:
     chosen = np.random.default_rng(0).integers(len(scored), size=(500, len(scored)))
 
-    def conll(rows: Sequence[Scores], places: Sequence[int]) -> float:
-        return 100 * sum((rows[n] for n in places), Scores()).conll
+    def conll(rows: Sequence[CoreferenceScores], places: Sequence[int]) -> float:
+        return 100 * sum((rows[n] for n in places), CoreferenceScores()).conll
 
     whole = conll(scored, range(len(scored))) - conll(first, range(len(first)))
     low, high = np.quantile(
@@ -279,7 +282,7 @@ def main() -> None:
     parser.add_argument("corpus")
     parser.add_argument("--folds", type=int, default=0)
     parser.add_argument("--members", type=int, default=1)
-    parser.add_argument("--epochs", type=int, default=Settings().epochs)
+    parser.add_argument("--epochs", type=int, default=JointSettings().epochs)
     parser.add_argument("--types", action="store_true")
     parser.add_argument("--reliability", action="store_true")
     parser.add_argument("--test")
@@ -291,7 +294,7 @@ def main() -> None:
     if options.test:
         test_table(documents, list(read_corefud(options.test)))
         return
-    settings = replace(Settings(), members=options.members, epochs=options.epochs)
+    settings = replace(JointSettings(), members=options.members, epochs=options.epochs)
     places = range(len(documents))
     other = [n for n in places if documents[n].genre in HELD_OUT]
     folds = [places[k :: options.folds] for k in range(options.folds)] or [other]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from partita.evaluation.calibration import Statements, reliability, reliability_error
+from partita.evaluation.calibration import StatedProbabilities, reliability, reliability_error
 from partita.text.analysis import Analyser
 from partita.text.conllu import PlacedDocument
 from partita.text.expressions import Mention, PlacedSentence, Span, head_of
@@ -157,7 +157,7 @@ def _mentions(sentences: Sequence[PlacedSentence]) -> Iterator[tuple[Span, Span,
 
 def _error(said: Sequence[tuple[float, bool]]) -> float:
     """Return the reliability error in ten classes of equal width: most mentions are certain."""
-    all_of_them = Statements.of(said)
+    all_of_them = StatedProbabilities.of(said)
     bins = reliability(all_of_them.stated, all_of_them.observed, equal_width=True)
     return reliability_error(bins)
 

@@ -26,7 +26,7 @@ from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
 from partita.evaluation.calibration import bootstrap
 from partita.evaluation.rows import table
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.templates.schema import Schema
 from partita.training.few_keys import (
     PRECISION,
@@ -89,7 +89,7 @@ def news(start: Path | None = None) -> Corpus:
 
 
 def _cuts(paths: Sequence[Path], schema: Schema | None) -> list[Cut]:
-    return [cut(document, schema) for document in read_documents(paths)]
+    return [cut_document(document, schema) for document in read_documents(paths)]
 
 
 def ways(corpus: Corpus, keys: Sequence[Lesson]) -> Iterator[tuple[str, FloatArray]]:

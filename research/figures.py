@@ -33,9 +33,9 @@ from partita.core import CoreferenceSet, Document, Message, Region
 from partita.corpora.corefud import corefud_files
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
-from partita.evaluation.extraction import Extraction
+from partita.evaluation.extraction import ExtractionFigures
 from partita.evaluation.rows import table
-from partita.evaluation.scores import Tally
+from partita.evaluation.scores import ScoreTally
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.text.conllu import layout_text, sentences
@@ -209,7 +209,7 @@ def corpus_sizes() -> str:
 
 
 @cache
-def extraction(only: str = "") -> Extraction:
+def extraction(only: str = "") -> ExtractionFigures:
     return measure_corpus(corpus_path(), "depots", only)
 
 
@@ -223,7 +223,7 @@ def corpus_extraction() -> str:
     return _blank(["", "templates", *measures, "slots", *measures], lines)
 
 
-def _tally(tally: Tally) -> list[str]:
+def _tally(tally: ScoreTally) -> list[str]:
     return [f"{tally.wanted:.0f}", *percent(tally.recall, tally.precision, tally.f)]
 
 

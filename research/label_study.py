@@ -21,7 +21,7 @@ from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.models import part
 from partita.evaluation.rows import table
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.characteristics import characters, feature_offsets, pairs_of, quintiles
 from partita.pairs.columns import template_columns
 from partita.pairs.extended import EXTENDED
@@ -31,7 +31,6 @@ from partita.training.few_keys import PRECISION, Lesson, lesson, sizes_of
 from partita.training.label_choice import (
     KeyInformation,
     OpenPairs,
-    add_key,
     expected_saving,
     feature_indices,
     information,
@@ -40,6 +39,7 @@ from partita.training.label_choice import (
     probabilities,
     question_probabilities,
     total_information,
+    update_inverse,
     weighted_covariance,
 )
 from partita.training.maxent import Codes, Contexts, Regression, contexts, loss
@@ -57,7 +57,7 @@ def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
     for document in documents:
         for members in document.sets:
             for chunk in np.array_split(members, -(-len(members) // largest)):
-                piece = cut(part(document.document, chunk), document.schema)
+                piece = cut_document(part(document.document, chunk), document.schema)
                 if piece.sets and not piece.crosses and not any(map(piece.broken, piece.sets)):
                     yield piece
 
@@ -136,7 +136,7 @@ class Uncertainty:
     inverse: FloatArray
 
     def after(self, place: int) -> Uncertainty:
-        return Uncertainty(self.keys, self.target, add_key(self.inverse, self.keys[place]))
+        return Uncertainty(self.keys, self.target, update_inverse(self.inverse, self.keys[place]))
 
 
 def choose_by_rule(
@@ -530,7 +530,7 @@ def study(plan: Plan, progress: Progress) -> KeyingStudy:
     schema, cuts = schema_of(plan.domain, plan.corpora), []
     for document in read_documents(plan.corpora, plan.source):
         progress(f"reading {document.name}")
-        cuts.append(cut(document, schema))
+        cuts.append(cut_document(document, schema))
     sets = list(small_sets(cuts, plan.largest))
     start = shipped_pair_parameters() if plan.shipped else untrained_parameters(sets)
     rows = compare_rules(run_study(sets, start, plan.design, progress))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from partita.core import Region
 from partita.errors import InputError
-from partita.evaluation.scores import Tally
+from partita.evaluation.scores import ScoreTally
 from partita.rules.cascade import Cascade
 from partita.rules.domain import RuleSet
 from partita.rules.domain_files import read_domain
@@ -27,7 +27,7 @@ from partita.text.trees import Word
 from research.tree_groups import Node, Span, noun_groups, score, verb_groups
 
 PHASE = "groups"
-NOTHING = Tally()
+NOTHING = ScoreTally()
 NOMINAL = frozenset({"NN", "NNS", "NNP", "NNPS", "PRP", "WP", "WDT", "EX", "FW"})
 
 Tags = Callable[[Sequence[str], Sequence[int]], Sequence[str]]  # of words, by ends of sentences
@@ -37,8 +37,8 @@ Tags = Callable[[Sequence[str], Sequence[int]], Sequence[str]]  # of words, by e
 class GroupScores:
     """Equal spans of noun groups and of verb groups."""
 
-    noun: Tally = NOTHING
-    verb: Tally = NOTHING
+    noun: ScoreTally = NOTHING
+    verb: ScoreTally = NOTHING
 
     def __add__(self, other: GroupScores) -> GroupScores:
         return GroupScores(self.noun + other.noun, self.verb + other.verb)

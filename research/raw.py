@@ -20,8 +20,8 @@ from partita.entities.answer import LINKED, average_linkage, without_improbable
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits
 from partita.evaluation.calibration import (
-    Bin,
     Interval,
+    ReliabilityBin,
     bootstrap,
     reliability,
     reliability_error,
@@ -29,7 +29,7 @@ from partita.evaluation.calibration import (
 )
 from partita.evaluation.models import part
 from partita.evaluation.rows import table
-from partita.evaluation.scores import Scores, Tally, scores
+from partita.evaluation.scores import CoreferenceScores, ScoreTally, scores
 from partita.text.analysis import shipped_analyser
 from research.analysis_figures import recased
 from research.text_models import TextModels, keyed_labels, text_templates, train_text_models
@@ -50,11 +50,11 @@ class RawMeasure:
 
     name: str
     genre: str
-    heads: Tally
-    spans: Tally
-    types: Tally
-    scores: Scores
-    scores_singletons: Scores
+    heads: ScoreTally
+    spans: ScoreTally
+    types: ScoreTally
+    scores: CoreferenceScores
+    scores_singletons: CoreferenceScores
     bits: float
     gold_bits: float
     stated: FloatArray
@@ -98,15 +98,17 @@ def answer_labels(posterior: Posterior) -> IntArray:
     return without_improbable(pairs, labels)
 
 
-def raw_scores(gold: Document, matched: IntArray, response: IntArray) -> tuple[Scores, Scores]:
+def raw_scores(
+    gold: Document, matched: IntArray, response: IntArray
+) -> tuple[CoreferenceScores, CoreferenceScores]:
     """Return the scores of labels of found mentions, without singletons and with them."""
     key, answer = _aligned(gold, matched, response)
     without = scores(_without_singletons(key), _without_singletons(answer))
     return without, scores(key, answer)
 
 
-def _tally(right: int, gold: Document, found: Sequence[Template]) -> Tally:
-    return Tally(right, len(gold), right, len(found))
+def _tally(right: int, gold: Document, found: Sequence[Template]) -> ScoreTally:
+    return ScoreTally(right, len(gold), right, len(found))
 
 
 def _same_spans(gold: Document, found: Sequence[Template]) -> int:
@@ -114,11 +116,11 @@ def _same_spans(gold: Document, found: Sequence[Template]) -> int:
     return len(wanted & {(template.start, template.end) for template in found})
 
 
-def _types(gold: Document, found: Sequence[Template], matched: IntArray) -> Tally:
+def _types(gold: Document, found: Sequence[Template], matched: IntArray) -> ScoreTally:
     """Count the matched mentions whose most probable type is right."""
     pairs = [(gold.templates[g], found[n]) for n, g in enumerate(matched.tolist()) if g >= 0]
     right = sum(one.type == other.type for one, other in pairs)
-    return Tally(right, len(pairs), right, len(pairs))
+    return ScoreTally(right, len(pairs), right, len(pairs))
 
 
 def _aligned(gold: Document, matched: IntArray, response: IntArray) -> tuple[IntArray, IntArray]:
@@ -188,7 +190,7 @@ class RawFigures:
     bits_per_mention_found: float
     gold_bits_per_mention_found: float
     pair_reliability_error: float
-    pair_reliability: tuple[Bin, ...]
+    pair_reliability: tuple[ReliabilityBin, ...]
     mention_reliability_error: float
     intervals: dict[str, Interval]
     by_genre: dict[str, dict[str, float]]
@@ -197,16 +199,16 @@ class RawFigures:
 Figure = Callable[[Sequence[RawMeasure]], float]
 
 
-def _sum_of(name: str) -> Callable[[Sequence[RawMeasure]], Tally]:
-    return lambda measures: sum((getattr(m, name) for m in measures), Tally())
+def _sum_of(name: str) -> Callable[[Sequence[RawMeasure]], ScoreTally]:
+    return lambda measures: sum((getattr(m, name) for m in measures), ScoreTally())
 
 
 def _conll(measures: Sequence[RawMeasure]) -> float:
-    return sum((m.scores for m in measures), Scores()).conll
+    return sum((m.scores for m in measures), CoreferenceScores()).conll
 
 
 def _conll_singletons(measures: Sequence[RawMeasure]) -> float:
-    return sum((m.scores_singletons for m in measures), Scores()).conll
+    return sum((m.scores_singletons for m in measures), CoreferenceScores()).conll
 
 
 def _pair_error(measures: Sequence[RawMeasure]) -> float:
@@ -233,7 +235,10 @@ def raw_figures(
     model: str, measures: Sequence[RawMeasure], *, seed: int = 0, times: int = 1000
 ) -> RawFigures:
     """Return the figures over all documents."""
-    heads, total = _sum_of("heads")(measures), sum((m.scores for m in measures), Scores())
+    heads, total = (
+        _sum_of("heads")(measures),
+        sum((m.scores for m in measures), CoreferenceScores()),
+    )
     open_pairs = [undecided(m.stated, m.observed) for m in measures]
     genres = sorted({m.genre for m in measures})
     return RawFigures(
@@ -280,7 +285,7 @@ def _error_of_pairs(pairs: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> fl
     return reliability_error(_pair_bins(pairs))
 
 
-def _pair_bins(pairs: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> tuple[Bin, ...]:
+def _pair_bins(pairs: Sequence[tuple[FloatArray, NDArray[np.bool_]]]) -> tuple[ReliabilityBin, ...]:
     stated, observed = zip(*pairs, strict=True)
     return reliability(np.concatenate(stated), np.concatenate(observed))
 

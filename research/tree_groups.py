@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from partita.evaluation.scores import Tally
+from partita.evaluation.scores import ScoreTally
 
 Span = tuple[int, int]
 
@@ -52,11 +52,11 @@ class Node(Protocol):
     def relation(self) -> str: ...
 
 
-def score(wanted: Iterable[Span], found: Iterable[Span]) -> Tally:
+def score(wanted: Iterable[Span], found: Iterable[Span]) -> ScoreTally:
     """Groups found against those wanted, by equal spans."""
     wanted, found = set(wanted), set(found)
     right = len(wanted & found)
-    return Tally(right, len(wanted), right, len(found))
+    return ScoreTally(right, len(wanted), right, len(found))
 
 
 def noun_groups(words: Sequence[Node]) -> list[Span]:

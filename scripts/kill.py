@@ -30,7 +30,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from oracles.stored import rows
-from partita.corpora.documents import corpus_path, message_files
+from partita.corpora.documents import corpus_path, keyed_message_files
 from partita.store.opening import open_store
 
 WORDS = ("north", "south", "east", "west", "inland")
@@ -47,7 +47,7 @@ Rows = dict[str, list[object]]
 
 def write_messages(folder: Path, count: int) -> Path:
     """Write the subject and first sentences of messages of the corpus, in variants."""
-    texts = [path.read_text(encoding="utf-8") for path in message_files(corpus_path())]
+    texts = [path.read_text(encoding="utf-8") for path in keyed_message_files(corpus_path())]
     folder.mkdir()
     for n in range(count):
         head, _, body = texts[n % len(texts)].partition("\n\n")

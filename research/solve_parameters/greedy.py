@@ -12,7 +12,7 @@ from partita.configurations.odds import checked_knowledge, log_odds
 from partita.configurations.pair_models import GreedyParameters, greedy_labels
 from partita.core import Configuration, PairProbabilities
 from partita.errors import InputError
-from partita.training.set_models import Tally
+from partita.training.set_models import MergedSets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,14 +34,14 @@ class GreedyLearned:
     """The parameters and the counts behind them."""
 
     parameters: GreedyParameters
-    two: Tally
-    three: Tally
-    more: Tally
+    two: MergedSets
+    three: MergedSets
+    more: MergedSets
 
 
 def learn_greedy(sets: Iterable[KeyedSet]) -> GreedyLearned:
     """p₂, p₃ and p_{>3}; sets of one template leave nothing to decide and are not counted."""
-    tallies = {2: Tally(), 3: Tally(), 4: Tally()}
+    tallies = {2: MergedSets(), 3: MergedSets(), 4: MergedSets()}
     for one in sets:
         if (size := min(len(one.pairs.set), 4)) > 1:
             tallies[size] += greedy_is_right(one)

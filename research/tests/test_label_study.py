@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from partita.configurations.merging.model import merger
 from partita.core import Configuration, Document, Template
 from partita.errors import InputError
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.models import MaximumEntropy
 from partita.training.few_keys import (
     PRECISION,
     answer,
     lesson,
-    pair_probabilities,
+    open_pair_matrix,
     sizes_of,
 )
 from partita.training.maxent import Codes, contexts
@@ -52,7 +52,7 @@ def document(seed: int, size: int = 12) -> Cut:
         rng.random(size) < 0.2, np.arange(size) + 9, np.unique(heads, return_inverse=True)[1]
     )
     key = Configuration.from_labels([one.id for one in templates], labels)
-    return cut(Document(f"d{seed}", "", templates, key))
+    return cut_document(Document(f"d{seed}", "", templates, key))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_what_a_key_denies_of_what_is_known_is_left_out() -> None:
         for t, gender in zip(given.templates, genders, strict=True)
     )
     for cells, kept in (([["m0", "m1", "m2"]], 0), ([["m0", "m1"], ["m2"]], 1)):
-        one = cut(replace(given, templates=templates, key=Configuration(cells)))
+        one = cut_document(replace(given, templates=templates, key=Configuration(cells)))
         assert len(list(small_sets([one], 9))) == kept
 
 
@@ -104,7 +104,7 @@ def test_bits_are_those_of_the_models(sets: list[Cut]) -> None:
     assert found["evidential"] == pytest.approx(evidential / templates, abs=1e-4)
     bits = 0.0
     for one in held:
-        p = pair_probabilities(one, learned.questions, one.by_merger)
+        p = open_pair_matrix(one, learned.questions, one.by_merger)
         n = len(one.cut.labels)
         model = merger(p, one.cut.compatible, np.eye(n, dtype=np.bool_))
         bits -= model.log_weight(one.cut.labels) / np.log(2)

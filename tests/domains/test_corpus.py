@@ -15,7 +15,7 @@ from oracles.laws import compatible
 from partita.antecedents.sets import coreference_sets
 from partita.core import CoreferenceSet, Document, Template
 from partita.core.documents import RegionKind
-from partita.corpora.documents import corpus_path, message_files, read_keyed_messages
+from partita.corpora.documents import corpus_path, keyed_message_files, read_keyed_messages
 from partita.templates.date import DateType
 from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.measure import MeasureType, MoneyType
@@ -104,7 +104,7 @@ def test_what_was_written_before_the_rules_is_about_as_large_as_the_papers(corpu
 
 
 def test_names_tell_the_parts():
-    names = [file.stem for file in message_files(corpus_path())]
+    names = [file.stem for file in keyed_message_files(corpus_path())]
     assert names == [f"{part}-{n:03}" for part, numbers in PARTS.items() for n in numbers]
 
 

@@ -12,7 +12,7 @@ from partita.configurations.solve_batch import solve_many
 from partita.core import Budget, Configuration, CoreferenceSet, PairProbabilities, pair
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import schema_of
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.models import pair_matrix
 from partita.training.pair_parameters import PairParameters
 from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
@@ -26,7 +26,7 @@ def unseen() -> list[Cut]:
     """The part that nothing was learned from."""
     schema = schema_of("depots")
     documents = read_keyed_messages(corpus_path())
-    return [cut(one, schema) for one in documents if one.name.startswith("new-")]
+    return [cut_document(one, schema) for one in documents if one.name.startswith("new-")]
 
 
 def keyed(

@@ -11,10 +11,10 @@ from partita.errors import InputError
 from partita.evaluation.bits import (
     Excluded,
     allowed_bits,
+    estimated_share,
     excluded_bits,
     log2_bell,
     log2_rest,
-    share,
 )
 
 
@@ -36,9 +36,9 @@ def test_allowed_and_excluded_configurations_share_one_unit(mass: float, log_p: 
 
 
 def test_the_learned_mass_is_never_nothing_and_never_all() -> None:
-    assert share(0, 0) == 0.5
-    assert 0 < share(0, 1000) < 0.001
-    assert 0.999 < share(1000, 1000) < 1
+    assert estimated_share(0, 0) == 0.5
+    assert 0 < estimated_share(0, 1000) < 0.001
+    assert 0.999 < estimated_share(1000, 1000) < 1
     with pytest.raises(InputError, match="documents is 0"):
         Excluded(0.5, 0)
 

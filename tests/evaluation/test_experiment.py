@@ -8,25 +8,27 @@ import pytest
 from partita.core import Budget, Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.experiment import (
-    Effort,
+    ExperimentEffort,
     compare_models,
     comparison_markdown,
     only_small,
     paper_markdown,
-    run,
+    run_experiment,
     run_splits,
 )
 from partita.evaluation.models import joint
 from partita.evaluation.rows import markdown, sizes_markdown
-from partita.evaluation.splits import cut, grouped_splits, paper_splits
+from partita.evaluation.splits import cut_document, grouped_splits, paper_splits
 
-EFFORT = Effort(Budget(seconds=np.inf), draws=4, times=50)
+EFFORT = ExperimentEffort(Budget(seconds=np.inf), draws=4, times=50)
 MODELS = ["uniform", "greedy", "merging", "evidential", "scaled", "forest"]
 
 
 def experiment(train, test, more=(), **options):
     """All rows of documents that are cut into sets."""
-    return run([cut(one) for one in train], [cut(one) for one in test], more, **options)
+    return run_experiment(
+        [cut_document(one) for one in train], [cut_document(one) for one in test], more, **options
+    )
 
 
 def made(rng: np.random.Generator, name: str) -> Document:
@@ -95,7 +97,7 @@ def test_tables_for_a_person(documents: list[Document]) -> None:
 
 
 def test_the_papers_table_and_many_splits(documents: list[Document]) -> None:
-    cuts = [cut(document) for document in documents]
+    cuts = [cut_document(document) for document in documents]
     found = run_splits(cuts, paper_splits(len(cuts), np.random.default_rng(0)), effort=EFFORT)
     rows = {name: one.rows for name, one in found.items()}
     assert list(rows) == ["test 1", "test 2", "tests 1 and 2"]
@@ -111,7 +113,7 @@ def test_the_papers_table_and_many_splits(documents: list[Document]) -> None:
 
 
 def test_only_small_sets_are_left(documents: list[Document]) -> None:
-    for one in map(cut, documents):
+    for one in map(cut_document, documents):
         small = only_small(one, largest=4)
         assert [len(m) for m in small.sets] == [len(m) for m in one.sets if len(m) <= 4]
         for members in small.sets:

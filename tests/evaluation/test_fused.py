@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracles.fusion import simple_nesting
-from partita.evaluation.fusion import measure
+from partita.evaluation.fusion import measure_fusion
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Settings, fuse
 from partita.fusion.hierarchy import deepest
@@ -16,7 +16,7 @@ PLACES = simple_nesting({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
 
 def measured(rows, truths, kind="open"):
     fused = fuse(Claims.of(rows), Settings(kinds={"": kind}))
-    return measure(fused.slots[0], truths, None)
+    return measure_fusion(fused.slots[0], truths, None)
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_numbers_within_the_tolerance_of_the_truth_are_right():
     reading = Reading(tolerance=0.01)
     fused = fuse(Claims.of(rows), Settings(kinds={"": "number"}, reading=reading))
     truths = {"x": "100", "y": "110"}
-    assert measure(fused.slots[0], truths, None).accuracy == 0.0
-    assert measure(fused.slots[0], truths, None, tolerance=0.01).accuracy == 0.5
+    assert measure_fusion(fused.slots[0], truths, None).accuracy == 0.0
+    assert measure_fusion(fused.slots[0], truths, None, tolerance=0.01).accuracy == 0.5

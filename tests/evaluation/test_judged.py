@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from partita.configurations.exact.listed import partitions
 from partita.core import FloatArray, IntArray
 from partita.evaluation.bits import Excluded
-from partita.evaluation.reports import Answer, measure_report, possible_links
+from partita.evaluation.reports import ReportedAnswer, measure_report, possible_links
 
 EXCLUDED = Excluded(0.01, 0.02)
 
 
-def answer(n: int, listed: int, seed: int, known: bool = False) -> tuple[Answer, FloatArray]:
+def answer(
+    n: int, listed: int, seed: int, known: bool = False
+) -> tuple[ReportedAnswer, FloatArray]:
     """A random product distribution over n templates, of which the best are listed; two of them
     may be known to differ. Also the probabilities of all partitions."""
     rng = np.random.default_rng(seed)
@@ -32,7 +34,7 @@ def answer(n: int, listed: int, seed: int, known: bool = False) -> tuple[Answer,
     shares = weights / weights.sum()
     order = np.argsort(-shares, kind="stable")[:listed]
     left = int((shares > 0).sum()) - len(order)
-    told = Answer(
+    told = ReportedAnswer(
         np.arange(n),
         rows[order],
         shares[order],
@@ -47,7 +49,7 @@ def answer(n: int, listed: int, seed: int, known: bool = False) -> tuple[Answer,
     return told, shares
 
 
-def spent(told: Answer, key: IntArray) -> tuple[float, float]:
+def spent(told: ReportedAnswer, key: IntArray) -> tuple[float, float]:
     found = measure_report("m", key, [told], EXCLUDED).sets[0]
     return found.bits, found.reported_bits
 
@@ -105,6 +107,6 @@ def test_what_must_be_together_and_is_not() -> None:
     told, _ = answer(3, 1, 3)
     needed = np.zeros((3, 3), dtype=np.bool_)
     needed[0, 1] = needed[1, 0] = True
-    certain = Answer(np.arange(3), np.array([[0, 0, 0]]), np.array([0.9]), 0.1, 0.0,
+    certain = ReportedAnswer(np.arange(3), np.array([[0, 0, 0]]), np.array([0.9]), 0.1, 0.0,
                      told.marginals, told.possible, needed)  # fmt: skip
     assert spent(certain, np.array([0, 1, 1]))[0] == pytest.approx(math.log2(3) - math.log2(0.01))

@@ -18,18 +18,18 @@ from partita.core import (
     Template,
 )
 from partita.evaluation.bits import Excluded
-from partita.evaluation.measure import Measure, MeasureSettings, measure
+from partita.evaluation.measure import DocumentMeasure, MeasureSettings, measure_document
 from partita.evaluation.models import (
-    Counts,
     DocumentModel,
     Fitted,
     FittedDocumentModel,
     FittedGreedy,
     FittedPairModel,
     Uniform,
+    UniformPosteriors,
     part,
 )
-from partita.evaluation.splits import Cut, coverage, cut, learn_excluded
+from partita.evaluation.splits import Cut, coverage, cut_document, learn_excluded
 from partita.pairs.columns import TemplateColumns
 
 BUDGET = Budget(seconds=math.inf)
@@ -58,11 +58,11 @@ class Guess:
         return 0.1 + 0.8 * ((3 * left + 5 * right) % 7) / 7
 
 
-def pairs(name: str) -> Callable[[Counts], Fitted]:
+def pairs(name: str) -> Callable[[UniformPosteriors], Fitted]:
     return lambda counts: FittedPairModel(name, Guess(), None, BUDGET, 0)
 
 
-MODELS: dict[str, Callable[[Counts], Fitted]] = {
+MODELS: dict[str, Callable[[UniformPosteriors], Fitted]] = {
     "uniform": Uniform,
     "greedy": lambda counts: FittedGreedy(counts, GreedyParameters(0.6, 0.5, 0.4)),
     "merging": pairs("merging"),
@@ -70,15 +70,15 @@ MODELS: dict[str, Callable[[Counts], Fitted]] = {
 }
 
 
-def measured(model: str, one: Cut) -> Measure:
-    counts = Counts(BUDGET)
-    return measure(MODELS[model](counts), one, MeasureSettings(EXCLUDED, counts, draws=5))
+def measured(model: str, one: Cut) -> DocumentMeasure:
+    counts = UniformPosteriors(BUDGET)
+    return measure_document(MODELS[model](counts), one, MeasureSettings(EXCLUDED, counts, draws=5))
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_all_keys_of_a_document_together_have_probability_one(model: str) -> None:
     """Also those that knowledge excludes, inside a set and between sets."""
-    bits = [measured(model, cut(document(labels))).bits for labels in partitions(5)]
+    bits = [measured(model, cut_document(document(labels))).bits for labels in partitions(5)]
     assert all(0 <= b < math.inf for b in bits)
     assert math.fsum(2**-b for b in bits) == pytest.approx(1, abs=1e-12)
 
@@ -86,7 +86,9 @@ def test_all_keys_of_a_document_together_have_probability_one(model: str) -> Non
 @pytest.mark.parametrize("model", MODELS)
 def test_all_keys_of_a_set_together_have_probability_one(model: str) -> None:
     three = TEMPLATES[:3]
-    found = [measured(model, cut(document(labels, three))).sets[0] for labels in partitions(3)]
+    found = [
+        measured(model, cut_document(document(labels, three))).sets[0] for labels in partitions(3)
+    ]
     assert math.fsum(2**-one.bits for one in found) == pytest.approx(1, abs=1e-12)
     assert math.fsum(2**-one.reported_bits for one in found) == pytest.approx(1, abs=1e-6)
     assert sum(one.right for one in found) == 1
@@ -94,7 +96,7 @@ def test_all_keys_of_a_set_together_have_probability_one(model: str) -> None:
 
 def test_sets_coverage_and_excluded_mass() -> None:
     right, broken, crossing = (
-        cut(document(x)) for x in ((0, 0, 1, 2, 2), (0, 1, 0, 2, 3), (0,) * 5)
+        cut_document(document(x)) for x in ((0, 0, 1, 2, 2), (0, 1, 0, 2, 3), (0,) * 5)
     )
     assert [members.tolist() for members in right.sets] == [[0, 1, 2], [3, 4]]
     assert [right.open(members) for members in right.sets] == [True, False]
@@ -108,7 +110,7 @@ def test_sets_coverage_and_excluded_mass() -> None:
 
 
 def test_marginals_stand_beside_the_truth_and_are_zero_between_sets() -> None:
-    found = measured("evidential", cut(document((0, 0, 1, 2, 2))))
+    found = measured("evidential", cut_document(document((0, 0, 1, 2, 2))))
     rows = [(i, j) for i in range(5) for j in range(i + 1, 5)]
     stated = dict(zip(rows, found.stated.tolist(), strict=True))
     seen = dict(zip(rows, found.observed.tolist(), strict=True))
@@ -135,22 +137,24 @@ class Sure:
 
 def test_a_model_of_whole_documents_excludes_nothing() -> None:
     key = (0, 1, 0, 1, 2)
-    counts = Counts(BUDGET)
-    one = cut(document(key))
+    counts = UniformPosteriors(BUDGET)
+    one = cut_document(document(key))
     fitted = DocumentModel("sure", lambda documents: Sure(tuple(documents[0].labels))).fit([one])
-    found = measure(fitted, one, MeasureSettings(EXCLUDED, counts, draws=5))
+    found = measure_document(fitted, one, MeasureSettings(EXCLUDED, counts, draws=5))
     assert found.bits == pytest.approx(0, abs=1e-9)
     assert [one.right for one in found.sets] == [True, True]
     assert found.scores.b_cubed.f == found.expected_lea.f == 1
-    wrong = measure(
-        FittedDocumentModel(Sure((0,) * 5)), cut(document(key)), MeasureSettings(EXCLUDED, counts)
+    wrong = measure_document(
+        FittedDocumentModel(Sure((0,) * 5)),
+        cut_document(document(key)),
+        MeasureSettings(EXCLUDED, counts),
     )
     assert 100 < wrong.bits < math.inf
 
 
 def test_a_document_without_templates_costs_nothing() -> None:
     for model in MODELS:
-        found = measured(model, cut(document((), ())))
+        found = measured(model, cut_document(document((), ())))
         assert (found.bits, found.sets, found.mentions) == (0, (), 0)
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from partita.core import IntArray, restricted_growth
 from partita.evaluation.scores import (
-    Scores,
-    Tally,
+    CoreferenceScores,
+    ScoreTally,
     b_cubed,
     ceaf_entity,
-    expected,
+    expected_scores,
     lea,
     muc,
     scores,
@@ -36,7 +36,7 @@ def links(cell: set[int]) -> set[tuple[int, int]]:
 def test_bagga_and_baldwins_two_responses() -> None:
     """The example of the paper that introduced B³: MUC cannot tell the responses apart."""
     small, large = (muc(BAGGA, response) for response in (MERGED_SMALL, MERGED_LARGE))
-    assert small == large == Tally(9, 9, 9, 10)
+    assert small == large == ScoreTally(9, 9, 9, 10)
     assert b_cubed(BAGGA, MERGED_SMALL).precision == pytest.approx(16 / 21)
     assert b_cubed(BAGGA, MERGED_LARGE).precision == pytest.approx(7 / 12)
     assert b_cubed(BAGGA, MERGED_LARGE).recall == 1
@@ -46,7 +46,7 @@ def test_ceaf_and_lea_by_hand() -> None:
     """Key (0 1 2)(3 4 5 6), response (0 1)(2 3)(4 5 6): sizes 3, 4 against 2, 2, 3."""
     key, response = np.array([0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2, 2])
     aligned = 2 * 2 / 5 + 2 * 3 / 7
-    assert ceaf_entity(key, response) == Tally(aligned, 2, aligned, 3)
+    assert ceaf_entity(key, response) == ScoreTally(aligned, 2, aligned, 3)
     assert lea(key, response).recall == pytest.approx((3 * 1 / 3 + 4 * 3 / 6) / 7)
     assert lea(key, response).precision == pytest.approx((2 * 1 + 2 * 0 + 3 * 1) / 7)
 
@@ -119,13 +119,13 @@ def test_the_key_itself_scores_one(drawn: tuple[IntArray, IntArray]) -> None:
 def test_documents_add_up_and_none_is_nothing() -> None:
     one = scores(BAGGA, MERGED_SMALL)
     pairs = [(BAGGA, MERGED_SMALL), (BAGGA, BAGGA), (BAGGA[:0], BAGGA[:0])]
-    both = sum((scores(key, response) for key, response in pairs), Scores())
+    both = sum((scores(key, response) for key, response in pairs), CoreferenceScores())
     assert both.b_cubed.precision == pytest.approx((16 / 21 + 1) / 2)
     assert both.muc.said == one.muc.said + 9
 
 
 def test_expected_scores_are_the_mean_over_draws() -> None:
     draws = np.array([BAGGA, MERGED_SMALL, MERGED_LARGE, BAGGA])
-    found = expected(b_cubed, BAGGA, draws)
+    found = expected_scores(b_cubed, BAGGA, draws)
     assert found.recall == 1
     assert found.precision == pytest.approx((2 + 16 / 21 + 7 / 12) / 4)

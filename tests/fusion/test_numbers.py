@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from partita.evaluation.fusion import measure
+from partita.evaluation.fusion import measure_fusion
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.fuse import Settings, answers_by_object, extend, fuse
 from partita.fusion.numeric_slots import _density, first_scales
@@ -61,7 +61,7 @@ def test_a_zero_among_the_numbers_makes_no_error_relative():
 
 def test_stated_probabilities_and_intervals_of_numbers_are_reliable(simulated):
     _, truths, fused = simulated
-    figures = measure(fused.slots[0], truths, None)
+    figures = measure_fusion(fused.slots[0], truths, None)
     assert figures.error < 0.05
     stated, observed = figures.intervals
     assert abs(stated - observed) < 0.06
@@ -82,7 +82,7 @@ def test_days_that_are_often_exact_are_stated_as_such():
     [belief] = fuse(claims).slots
     assert belief.parsed.kind == "date"
     assert belief.parameters.scales.margin == 0.0
-    figures = measure(belief, truths, None)
+    figures = measure_fusion(belief, truths, None)
     medians = {}
     for n, thing in enumerate(claims.object.tolist()):
         day = date.fromisoformat(claims.values[claims.value[n]]).toordinal()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from partita.training.maxent import Contexts, contexts, fit, loss
+from partita.training.maxent import Contexts, contexts, fit_maxent, loss
 from research.label_study import adapt
 
 SIZES = (1, 3, 2)
@@ -37,7 +37,7 @@ def test_minimum_is_that_of_a_minimiser_that_knows_the_objective_only(
 
 def test_around_nothing_it_is_the_usual_fit() -> None:
     given = sample(1)
-    np.testing.assert_allclose(adapt(given, np.zeros(6), 2.0), fit(given, 2.0), atol=1e-6)
+    np.testing.assert_allclose(adapt(given, np.zeros(6), 2.0), fit_maxent(given, 2.0), atol=1e-6)
 
 
 def test_what_was_not_seen_keeps_its_weight() -> None:

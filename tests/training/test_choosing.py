@@ -16,7 +16,6 @@ from partita.training import label_choice as choosing_greedy
 from partita.training.label_choice import (
     KeyInformation,
     OpenPairs,
-    add_key,
     choose,
     expected_saving,
     information,
@@ -24,6 +23,7 @@ from partita.training.label_choice import (
     key_information,
     question_probabilities,
     total_information,
+    update_inverse,
     weighted_covariance,
 )
 from research.label_study import entropy
@@ -52,7 +52,7 @@ def test_against_determinant_and_inverse(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first, second = some(rng), some(rng, 7)
     target = some(rng).information
-    inverse = add_key(np.eye(FEATURES) / PRECISION, first)
+    inverse = update_inverse(np.eye(FEATURES) / PRECISION, first)
     np.testing.assert_allclose(inverse, np.linalg.inv(held_by([first])), atol=1e-10)
     gain = bits_of([first, second]) - bits_of([first])
     assert information(inverse, second) == pytest.approx(gain, abs=1e-9)
@@ -69,7 +69,7 @@ def test_gains_are_never_negative_grow_with_the_set_and_diminish(seed: int) -> N
     inverse, one, other = np.eye(FEATURES) / PRECISION, some(rng), some(rng)
     part = KeyInformation(one.rows[:2])
     assert 0 <= information(inverse, part) <= information(inverse, one) + 1e-12
-    assert information(add_key(inverse, other), one) <= information(inverse, one) + 1e-12
+    assert information(update_inverse(inverse, other), one) <= information(inverse, one) + 1e-12
     spread = weighted_covariance(inverse, other.information)
     assert (
         0 <= expected_saving(inverse, part, spread) <= expected_saving(inverse, one, spread) + 1e-12
@@ -200,5 +200,5 @@ def test_holding_is_holding_one_after_another() -> None:
     sets = [some(rng) for _ in range(3)]
     inverse = np.eye(FEATURES) / PRECISION
     for one in sets:
-        inverse = add_key(inverse, one)
+        inverse = update_inverse(inverse, one)
     np.testing.assert_allclose(inverse_with_keys(sets, FEATURES, PRECISION), inverse, atol=1e-9)

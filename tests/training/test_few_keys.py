@@ -11,14 +11,20 @@ from partita.configurations import PAIR_MODELS as MODELS
 from partita.core import Budget, Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
-from partita.evaluation.measure import MeasureSettings, measure
-from partita.evaluation.models import Counts, Fitted, FittedGreedy, FittedPairModel, Uniform
-from partita.evaluation.splits import cut
+from partita.evaluation.measure import MeasureSettings, measure_document
+from partita.evaluation.models import (
+    Fitted,
+    FittedGreedy,
+    FittedPairModel,
+    Uniform,
+    UniformPosteriors,
+)
+from partita.evaluation.splits import cut_document
 from partita.training.few_keys import (
     Lesson,
     adapt_parameters,
     answer,
-    learning_curve,
+    curve_points,
     lesson,
 )
 from partita.training.pair_parameters import PairParameters, training_of
@@ -41,13 +47,13 @@ def keyed(message: str, heads: str = "abab", broken: bool = False) -> Lesson:
     if broken:
         labels[2] = labels[1]
     key = Configuration.from_labels([one.id for one in templates], np.array(labels))
-    return lesson(cut(Document(message, "", tuple(templates), key)), START)
+    return lesson(cut_document(Document(message, "", tuple(templates), key)), START)
 
 
 LESSONS = [keyed(f"m{n}", heads) for n, heads in enumerate(("abab", "aab", "abcab", "aabb"))]
 
 
-def fitted(model: str, learned: PairParameters, counts: Counts) -> Fitted:
+def fitted(model: str, learned: PairParameters, counts: UniformPosteriors) -> Fitted:
     if model == "uniform":
         return Uniform(counts)
     if model == "greedy":
@@ -60,9 +66,9 @@ def fitted(model: str, learned: PairParameters, counts: Counts) -> Fitted:
 @pytest.mark.parametrize("broken", [False, True])
 def test_a_key_costs_what_is_measured(model: str, broken: bool) -> None:
     learned, one = adapt_parameters(START, LESSONS[:2]), keyed("n", "abcba", broken)
-    counts = Counts(BUDGET)
+    counts = UniformPosteriors(BUDGET)
     asking = MeasureSettings(Excluded(learned.excluded, learned.crossing), counts)
-    expected = measure(fitted(model, learned, counts), one.cut, asking)
+    expected = measure_document(fitted(model, learned, counts), one.cut, asking)
     found = answer(one, learned, model)
     assert found.bits == pytest.approx(expected.bits, abs=1e-9)
     places = {pair: n for n, pair in enumerate(zip(*np.triu_indices(5, 1), strict=True))}
@@ -93,7 +99,7 @@ def test_the_same_keys_give_the_same_and_others_give_other_parameters() -> None:
 
 
 def test_a_curve_begins_with_what_was_there_and_holds_messages_out() -> None:
-    points = learning_curve(LESSONS, START)
+    points = curve_points(LESSONS, START)
     assert [one.keys for one in points] == [0, 1, 2, 3]
     alone = [answer(one, START, "evidential").bits for one in LESSONS]
     assert points[0].bits == pytest.approx(sum(alone) / 16)
@@ -106,11 +112,11 @@ def test_a_curve_begins_with_what_was_there_and_holds_messages_out() -> None:
 
 
 def test_keys_of_one_message_hold_nothing_out() -> None:
-    points = learning_curve([LESSONS[0], LESSONS[0]], START)
+    points = curve_points([LESSONS[0], LESSONS[0]], START)
     assert [one.keys for one in points] == [0]
-    assert learning_curve([], START) == ()
+    assert curve_points([], START) == ()
 
 
 def test_a_model_that_learns_no_pairs_has_no_curve() -> None:
     with pytest.raises(InputError, match="joint learns no pairs"):
-        learning_curve(LESSONS, START, "joint")
+        curve_points(LESSONS, START, "joint")

@@ -15,17 +15,17 @@ from partita.core import Configuration, Document
 from partita.errors import InputError
 from partita.training.joint import (
     CHOOSABLE,
-    Settings,
+    JointSettings,
     concatenate_decisions,
+    joint_lexicon,
     key_decisions,
-    lexicon_of,
     train_joint,
     with_uncertain_types,
     without_types,
 )
 from partita.training.joint_kernels import gradient
 
-QUICK = Settings(
+QUICK = JointSettings(
     units=8,
     members=1,
     epochs=40,
@@ -98,7 +98,7 @@ def test_learning_finds_the_rule_of_the_keys() -> None:
 
 
 def test_the_same_documents_and_seed_give_the_same_model() -> None:
-    quick = Settings(units=4, members=2, epochs=2, min_documents=1)
+    quick = JointSettings(units=4, members=2, epochs=2, min_documents=1)
     first, second = (train_joint([document(1), document(2)], settings=quick) for _ in range(2))
     assert (first.table == second.table).all()
     assert first.sha256 == second.sha256
@@ -108,8 +108,8 @@ def test_the_same_documents_and_seed_give_the_same_model() -> None:
 
 def test_the_lexicon_holds_what_enough_documents_hold() -> None:
     documents = [document(seed) for seed in range(4)]
-    words = lexicon_of(documents, 4)
-    assert set(words) <= set(lexicon_of(documents, 1))
+    words = joint_lexicon(documents, 4)
+    assert set(words) <= set(joint_lexicon(documents, 1))
     assert len(set(words)) == len(words)
 
 
@@ -140,7 +140,7 @@ def test_uncertain_types_are_calibrated() -> None:
 
 
 def test_documents_with_probabilities_of_types_train_as_they_are() -> None:
-    quick = Settings(units=4, members=1, epochs=1, min_documents=1)
+    quick = JointSettings(units=4, members=1, epochs=1, min_documents=1)
     documents = [with_uncertain_types(document(n), np.random.default_rng(n)) for n in range(3)]
     model = train_joint(documents, settings=quick)
     assert np.isfinite(key_bits(documents, model)).all()

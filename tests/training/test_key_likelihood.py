@@ -20,7 +20,7 @@ from partita.configurations.pair_models import split
 from partita.core import Budget, Configuration, restricted_growth
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
     PRIOR,
@@ -119,7 +119,7 @@ def test_few_keys_move_little_and_many_move_much() -> None:
 def depots() -> list[Cut]:
     schema = schema_of("depots")
     documents = list(read_documents([corpus_path()]))[:40]
-    return list(small_sets([cut(d, schema) for d in documents], 6))
+    return list(small_sets([cut_document(d, schema) for d in documents], 6))
 
 
 def randomly_keyed(one: Cut, rng: np.random.Generator) -> Lesson:
@@ -132,7 +132,7 @@ def randomly_keyed(one: Cut, rng: np.random.Generator) -> Lesson:
             labels[later] = labels[np.argmax(cell)]
     key = Configuration.from_labels(ids, labels)
     document = replace(one.document, key=key, alternatives=())
-    return lesson(cut(document, one.schema), START)
+    return lesson(cut_document(document, one.schema), START)
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -176,7 +176,7 @@ def test_weighted_alternatives_are_learned_from(depots: list[Cut]) -> None:
     for weight in (0.0, 0.5, 5.0):
         others = ((apart, weight),) if weight else ()
         document = replace(one.document, alternatives=others)
-        learned = adapt_parameters(START, [lesson(cut(document, one.schema), START)])
+        learned = adapt_parameters(START, [lesson(cut_document(document, one.schema), START)])
         clean = lesson(one, START)
         found.append(teach(learned, [clean]).before[0].probability)
     assert found[0] > found[1] > found[2]

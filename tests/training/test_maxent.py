@@ -19,7 +19,7 @@ from partita.training.maxent import (
     choose_prior,
     contexts,
     expected,
-    fit,
+    fit_maxent,
     iterative_scaling,
     lbfgs,
     newton,
@@ -114,11 +114,11 @@ def test_under_a_prior_all_methods_agree(seed: int, precision: float) -> None:
 def test_the_method_is_chosen_by_name() -> None:
     given = sample(1)
     every = np.arange(given.features)
-    assert fit(given, 1.0, method="newton").tolist() == newton(given, every, 1.0).tolist()
-    assert fit(given, 1.0, method="lbfgs").tolist() == lbfgs(given, every, 1.0).tolist()
+    assert fit_maxent(given, 1.0, method="newton").tolist() == newton(given, every, 1.0).tolist()
+    assert fit_maxent(given, 1.0, method="lbfgs").tolist() == lbfgs(given, every, 1.0).tolist()
     scaled = iterative_scaling(given, every, 1.0).tolist()
-    assert fit(given, 1.0, method="iis").tolist() == scaled
-    assert fit(given, 1.0).tolist() == newton(given, every, 1.0).tolist()
+    assert fit_maxent(given, 1.0, method="iis").tolist() == scaled
+    assert fit_maxent(given, 1.0).tolist() == newton(given, every, 1.0).tolist()
 
 
 def test_scaling_from_a_start_far_away_does_not_overflow() -> None:
@@ -131,7 +131,7 @@ def test_scaling_from_a_start_far_away_does_not_overflow() -> None:
 def test_the_constraints_hold_at_the_optimum() -> None:
     """The model expects of every feature what the training pairs show."""
     given = sample(1)
-    weights = fit(given, 0.0)
+    weights = fit_maxent(given, 0.0)
     observed = given.totals(given.yes)
     assert given.totals(expected(given, given.scores(weights))) == pytest.approx(observed, abs=1e-5)
 
@@ -147,7 +147,7 @@ def test_inactive_features_weigh_nothing_whatever_the_start() -> None:
 def test_separable_data_stay_finite_under_a_prior() -> None:
     codes = np.array([[0], [0], [1], [1]], dtype=np.uint8)
     given = contexts(codes, np.array([True, True, False, False]), (2,))
-    weights = fit(given, 1.0)
+    weights = fit_maxent(given, 1.0)
     assert np.all(np.isfinite(weights))
     assert weights[0] > 0 > weights[1]
 
@@ -188,9 +188,9 @@ def test_contexts_with_more_codes_than_one_number_holds() -> None:
 
 def test_large_problems_go_to_lbfgs(monkeypatch: pytest.MonkeyPatch) -> None:
     given = sample(3)
-    by_newton = fit(given, 1.0)
+    by_newton = fit_maxent(given, 1.0)
     monkeypatch.setattr(maxent, "LARGE", 10)
-    by_lbfgs = fit(given, 1.0)
+    by_lbfgs = fit_maxent(given, 1.0)
     assert not np.array_equal(by_newton, by_lbfgs)
     assert bits(given, by_lbfgs) == pytest.approx(bits(given, by_newton), abs=1e-5)
 

@@ -17,7 +17,7 @@ from oracles.partitions import distribution
 from partita.cli import app
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import find_domain, schema_of
-from partita.evaluation.splits import cut
+from partita.evaluation.splits import cut_document
 from partita.training.few_keys import Lesson, answer, lesson
 from partita.training.parameter_files import read_pair_parameters
 from partita.training.recalibration import MODELS, at_temperatures, recalibrate
@@ -29,7 +29,9 @@ START = find_domain("depots").pair_parameters
 @pytest.fixture(scope="module")
 def lessons() -> list[Lesson]:
     schema = schema_of("depots")
-    cuts = (cut(document, schema) for document in list(read_documents([corpus_path()]))[72:92])
+    cuts = (
+        cut_document(document, schema) for document in list(read_documents([corpus_path()]))[72:92]
+    )
     return [lesson(one, START) for one in small_sets(cuts, 7)]
 
 

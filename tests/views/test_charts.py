@@ -13,7 +13,7 @@ import pytest
 import partita
 from oracles.answers import TABLE_1, brute
 from partita.errors import InputError
-from partita.evaluation.calibration import Bin
+from partita.evaluation.calibration import ReliabilityBin
 from partita.files.strict import Place
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Result, result_of
@@ -62,9 +62,9 @@ def test_results_that_were_saved_have_the_same_charts():
 
 
 def test_reliability_of_records_and_of_objects():
-    bins = [Bin(3, 0.7, 0.5), {"count": 2, "predicted": 0.1, "observed": 0.0}]
-    assert bins_of(bins) == [Bin(2, 0.1, 0.0), Bin(3, 0.7, 0.5)]
-    assert bins_of([{"count": 2, "stated": 0.1, "observed": 0.0}]) == [Bin(2, 0.1, 0.0)]
+    bins = [ReliabilityBin(3, 0.7, 0.5), {"count": 2, "predicted": 0.1, "observed": 0.0}]
+    assert bins_of(bins) == [ReliabilityBin(2, 0.1, 0.0), ReliabilityBin(3, 0.7, 0.5)]
+    assert bins_of([{"count": 2, "stated": 0.1, "observed": 0.0}]) == [ReliabilityBin(2, 0.1, 0.0)]
     stated = [one["stated"] for one in values(reliability_chart({"before": bins})) if "name" in one]
     assert stated == [0.1, 0.7]
 
@@ -85,7 +85,7 @@ def test_all_draw_themselves(tmp_path: Path):
     points = [{"keys": 0, "bits": 2.0, "low": 1.0, "high": 3.0}]
     charts = {
         "pairs": pairs_chart(answer),
-        "reliability": reliability_chart({"x": [Bin(1, 0.5, 0.5)]}),
+        "reliability": reliability_chart({"x": [ReliabilityBin(1, 0.5, 0.5)]}),
         "learning": learning_chart(points),
         "entropy": entropy_chart({"a": 1.0}),
     }

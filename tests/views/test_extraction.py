@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 
-from partita.evaluation.extraction import Extraction, ExtractionCounts, Slip
-from partita.evaluation.scores import Tally
+from partita.evaluation.extraction import ExtractionCounts, ExtractionFigures, Slip
+from partita.evaluation.scores import ScoreTally
 from partita.views.evaluation import extraction_json, extraction_text
 
-HALF = ExtractionCounts(Tally(1, 2, 1, 1), Tally(3, 4, 3, 6), 1, 0)
-SLOT = ExtractionCounts(slots=Tally(3, 4, 3, 6))
-MEASURED = Extraction(
+HALF = ExtractionCounts(ScoreTally(1, 2, 1, 1), ScoreTally(3, 4, 3, 6), 1, 0)
+SLOT = ExtractionCounts(slots=ScoreTally(3, 4, 3, 6))
+MEASURED = ExtractionFigures(
     2,
     {
         ("all", ""): HALF,
         ("matched", ""): HALF,
         ("part", "dev"): HALF,
-        ("part", "new"): ExtractionCounts(Tally(0, 1, 0, 0)),
+        ("part", "new"): ExtractionCounts(ScoreTally(0, 1, 0, 0)),
         ("form", "bare"): HALF,
         ("region", "\x1b[31mtext"): HALF,
         ("slot", "TYPE"): SLOT,
@@ -40,7 +40,7 @@ def test_rows_of_the_table():
     assert told["new"][:4] == ["1", "0.0", "-", "-"]
     assert told["TYPE"] == ["4", "75.0", "50.0", "60.0", "0", "0"]
     assert "SIZE" not in told
-    assert "dev" not in rows(extraction_text(Extraction(1, {("part", "dev"): HALF}, ())))
+    assert "dev" not in rows(extraction_text(ExtractionFigures(1, {("part", "dev"): HALF}, ())))
 
 
 def test_lines_fit_and_nothing_steers_the_terminal():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.training.selection import Selection, Step
+from partita.training.selection import Selection, SelectionStep
 from partita.views.evaluation import records, selection_text
 
 
 def selection(held: float | None = 0.75) -> Selection:
     steps = (
-        Step("slot_relation: identical", 0.2, 0.21, 0.79, held, 1.25),
-        Step(
+        SelectionStep("slot_relation: identical", 0.2, 0.21, 0.79, held, 1.25),
+        SelectionStep(
             "a characteristic with a very long name: and a long value", 0.01, 0.02, 0.77, held, -2
         ),
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.evaluation.calibration import Bin
+from partita.evaluation.calibration import ReliabilityBin
 from partita.views.markup import (
     LEFT,
     SIDE,
@@ -66,7 +66,9 @@ def test_only_what_is_certain_is_0_or_1():
 
 
 def test_reliability_dots_stand_where_they_say():
-    root = drawn(reliability_plot([Bin(4, 0.25, 0.5), Bin(16, 0.75, 1.0)], "r"))
+    root = drawn(
+        reliability_plot([ReliabilityBin(4, 0.25, 0.5), ReliabilityBin(16, 0.75, 1.0)], "r")
+    )
     dots = with_class(root, "dot")
     place = [(float(d.get("cx", "")), float(d.get("cy", ""))) for d in dots]
     assert place == [(LEFT + SIDE / 4, TOP + SIDE / 2), (LEFT + SIDE * 3 / 4, TOP)]

@@ -10,7 +10,7 @@ from partita.core import Message, Region
 from partita.corpora.documents import read_keyed_messages
 from partita.domains import domain_folders
 from partita.errors import InputError, PartitaError
-from partita.evaluation.extraction import Extraction, measure_extraction
+from partita.evaluation.extraction import ExtractionFigures, measure_extraction
 from partita.rules.cascade import Cascade, TokenColumns
 from partita.rules.domain import RuleProblem
 from partita.rules.domain_files import load_rule_set, read_domain
@@ -76,7 +76,7 @@ def trace_messages(
 
 def measure_corpus(
     corpus: str | Path, domain: str | Path | None = None, only: str = ""
-) -> Extraction:
+) -> ExtractionFigures:
     """Evaluate the extraction of a domain against the keys of a folder of messages.
 
     Without a domain, a corpus in the folder of a domain belongs to that domain, any other to

@@ -29,8 +29,8 @@ from partita.corpora.matching import match_by_id_or_place
 from partita.domains import find_domain
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded
-from partita.evaluation.reports import Answer, measure_report, possible_links
-from partita.evaluation.rows import Row, row
+from partita.evaluation.reports import ReportedAnswer, measure_report, possible_links
+from partita.evaluation.rows import ModelRow, row
 from partita.linkage.clusters import Clustered, read_clusters
 from partita.options import EvaluateOptions, described
 from partita.results.saved_results import Alone, Result, read_results
@@ -83,7 +83,7 @@ class Evaluation(Tabular):
     `cell_reliability` and `configuration_reliability`.
     """
 
-    row: Row
+    row: ModelRow
     hard: bool
     only_results: tuple[str, ...]
     only_keys: tuple[str, ...]
@@ -108,7 +108,7 @@ class Evaluation(Tabular):
     def figures(self) -> dict[str, float | None]:
         """Every measure by its name; None where the results do not determine it."""
         values = self.to_dict()
-        names = (one.name for one in fields(Row))
+        names = (one.name for one in fields(ModelRow))
         return {name: values[name] for name in names if _is_figure(values[name])}
 
     @property
@@ -388,7 +388,7 @@ def _model_names(message_results: Sequence[MessageResults]) -> str:
     return ", ".join(models) or "clusters"
 
 
-def _answers(results: MessageResults, document: Document) -> list[Answer]:
+def _answers(results: MessageResults, document: Document) -> list[ReportedAnswer]:
     place = {name: n for n, name in enumerate(document.ids)}
     if results.clusters:
         return _certain_answers(results.clusters, place)
@@ -403,7 +403,7 @@ def _answers(results: MessageResults, document: Document) -> list[Answer]:
     return answers
 
 
-def _answer(result: Result) -> Answer:
+def _answer(result: Result) -> ReportedAnswer:
     ids = result.set.ids
     place = {name: n for n, name in enumerate(ids)}
     possible, needed = np.ones((len(ids), len(ids)), dtype=np.bool_), np.eye(len(ids), dtype=bool)
@@ -415,7 +415,7 @@ def _answer(result: Result) -> Answer:
             table[place[left], place[right]] = table[place[right], place[left]] = value
     np.fill_diagonal(needed, False)
     theta = _theta(result)
-    return Answer(
+    return ReportedAnswer(
         np.arange(len(ids)),
         np.array([listed.configuration.labels(ids) for listed in result.configurations]),
         np.array([listed.probability for listed in result.configurations]),
@@ -450,7 +450,7 @@ def _theta(result: Result) -> FloatArray | None:
     return theta
 
 
-def _certain_answers(clusters: dict[str, str], place: dict[str, int]) -> list[Answer]:
+def _certain_answers(clusters: dict[str, str], place: dict[str, int]) -> list[ReportedAnswer]:
     """Return a clustering as one certain answer for the message."""
     names = [name for name in clusters if name in place]
     if len(names) < 2:
@@ -461,7 +461,7 @@ def _certain_answers(clusters: dict[str, str], place: dict[str, int]) -> list[An
     same = labels[:, None] == labels[None, :]
     everything, nothing = np.ones_like(same), np.zeros_like(same)
     return [
-        Answer(
+        ReportedAnswer(
             members,
             labels[None, :],
             np.ones(1),

@@ -15,19 +15,19 @@ from partita.corpora.documents import read_documents
 from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.experiment import (
-    Effort,
     Experiment,
+    ExperimentEffort,
     ModelComparison,
     compare_models,
     comparison_markdown,
     only_small,
     paper_markdown,
-    run,
+    run_experiment,
     run_splits,
 )
 from partita.evaluation.models import Model, joint
 from partita.evaluation.rows import markdown, sizes_markdown
-from partita.evaluation.splits import Cut, cut, grouped_splits, paper_splits
+from partita.evaluation.splits import Cut, cut_document, grouped_splits, paper_splits
 from partita.views.charts import experiment_reliability_chart, save, sizes_chart
 
 Progress = Callable[[str], None]
@@ -103,12 +103,14 @@ def _section(name: str, found: Experiment) -> str:
 def study(design: Design, progress: Progress | None = None) -> Study:
     """On documents to test on or, without any, on the paper's three divisions of one corpus and
     on many more at random."""
-    effort = Effort(seed=design.seed)
+    effort = ExperimentEffort(seed=design.seed)
     documents = _cuts(design, design.corpora, progress)
     if design.test:
         tested = _cuts(design, design.test, progress)
         models = design.models()
-        return Study({"": run(documents, tested, models, effort=effort, progress=progress)})
+        return Study(
+            {"": run_experiment(documents, tested, models, effort=effort, progress=progress)}
+        )
     rng = np.random.default_rng(design.seed)
     shapes = paper_splits(len(documents), rng)
     more = tuple(grouped_splits(len(documents), rng, design.splits))
@@ -125,7 +127,7 @@ def _cuts(design: Design, corpora: Sequence[Path], progress: Progress | None) ->
     for document in read_documents(corpora, design.source):
         if progress:
             progress(f"reading {document.name}")
-        one = cut(document, schema)
+        one = cut_document(document, schema)
         found.append(one if design.largest is None else only_small(one, design.largest))
     if not any(len(one.labels) for one in found):
         raise InputError(f"no mentions in {', '.join(map(str, corpora))}")

@@ -16,7 +16,7 @@ from partita.app.solve import parameters_path
 from partita.core import IntArray
 from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
-from partita.evaluation.fusion import SlotMeasure, measure
+from partita.evaluation.fusion import SlotMeasure, measure_fusion
 from partita.fusion.claim_files import claim_columns, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
 from partita.fusion.entities import (
@@ -214,7 +214,8 @@ def measure_slots(fused: Fused, truth: Any) -> tuple[SlotMeasure, ...]:
     nesting = fused.settings.reading.nesting
     tolerance = fused.settings.reading.tolerance
     return tuple(
-        measure(fused.slot(slot), by_slot[slot], nesting, tolerance) for slot in sorted(by_slot)
+        measure_fusion(fused.slot(slot), by_slot[slot], nesting, tolerance)
+        for slot in sorted(by_slot)
     )
 
 

@@ -21,7 +21,7 @@ from partita.corpora.documents import keyed_document
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
 from partita.evaluation import calibration
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.results.template_json import template_of
@@ -32,11 +32,11 @@ from partita.templates.schema import Schema
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
     PRECISION,
+    CurvePoint,
     KeyAnswer,
     Lesson,
-    Point,
     Taught,
-    learning_curve,
+    curve_points,
     lesson,
     teach,
 )
@@ -370,7 +370,7 @@ def key_curve(
     which are held out whole, in five parts or, if there are fewer, one at a time. The point at 0
     keys is of the parameters that the run was made with; keys of one message give no other.
     """
-    points = learning_curve(_lessons(keys, start, schema), start, model, seed)
+    points = curve_points(_lessons(keys, start, schema), start, model, seed)
     sides = {"before": points[:1], "after": points[1:][-1:]}
     return {
         "points": [_point(one) for one in points],
@@ -390,7 +390,7 @@ def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) 
 
 def _cut(key: Key, schema: Schema | None) -> Cut:
     """Return a key as a document of its own, as a file of keys is read."""
-    return cut(keyed_document(key), schema)
+    return cut_document(keyed_document(key), schema)
 
 
 def _open_pairs(
@@ -419,11 +419,11 @@ def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
     return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]
 
 
-def _point(one: Point) -> dict[str, float]:
+def _point(one: CurvePoint) -> dict[str, float]:
     return {"keys": one.keys, "bits": one.bits, "low": one.low, "high": one.high}
 
 
-def _bins(side: Sequence[Point]) -> list[dict[str, float]]:
+def _bins(side: Sequence[CurvePoint]) -> list[dict[str, float]]:
     answers: list[KeyAnswer] = [answer for point in side for answer in point.answers]
     if not answers:
         return []

@@ -15,14 +15,14 @@ from partita.core.tabular import Columns, Tabular
 from partita.corpora.documents import read_documents
 from partita.domains import find_domain, schema_of
 from partita.errors import InputError
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.options import TrainOptions, described
 from partita.pairs.characteristics import PAPER
 from partita.pairs.extended import EXTENDED
 from partita.training.few_keys import Lesson, Taught, lesson, teach
 from partita.training.joint import train_joint
 from partita.training.pair_parameters import TRAININGS, PairParameters
-from partita.training.pair_training import Plan, Selections, train_pairs
+from partita.training.pair_training import PairTrainingPlan, Selections, train_pairs
 from partita.training.parameter_files import (
     pair_parameters_text,
     read_pair_parameters,
@@ -161,7 +161,7 @@ def train_model(keys: Any, options: TrainOptions) -> TrainedModel:
         return _from_keys(cuts, start, options.model, learned_from, report)
     method = "auto" if fit == PAIRS else fit
     chosen = CHARACTERISTICS[characteristics or "extended"]
-    plan = Plan(chosen, select, options.seed, learned_from, method=method)
+    plan = PairTrainingPlan(chosen, select, options.seed, learned_from, method=method)
     learned, selected = train_pairs(cuts, plan, report)
     return TrainedModel(MODELS, _figures(learned), learned, selected)
 
@@ -286,7 +286,7 @@ def _cuts(
     cuts, schema = [], schema_of(domain, paths)
     for document in documents:
         progress(f"cutting {document.name} into sets")
-        cuts.append(cut(document, schema))
+        cuts.append(cut_document(document, schema))
     return cuts
 
 

@@ -25,7 +25,7 @@ def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
 
     A key's message is the file of that name without its ending; offsets are characters.
     """
-    texts = {file.stem: file for file in message_files(folder)}
+    texts = {file.stem: file for file in keyed_message_files(folder)}
     for place, key in sorted(
         _keys(Path(folder) / KEYS_FILE), key=lambda numbered: numbered[1].message
     ):
@@ -34,7 +34,7 @@ def read_keyed_messages(folder: str | Path) -> Iterator[Document]:
         yield _document(key, _text(texts[key.message]), place)
 
 
-def message_files(folder: str | Path) -> list[Path]:
+def keyed_message_files(folder: str | Path) -> list[Path]:
     """Return the messages of a corpus, in the order of their names."""
     files = sorted(Path(folder).glob(ENDING))
     if not files:

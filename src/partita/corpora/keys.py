@@ -60,7 +60,7 @@ def key_line(key: Key) -> str:
     return json.dumps(written, ensure_ascii=False, allow_nan=False)
 
 
-def key_of(line: str, place: Place) -> Key:
+def parse_key(line: str, place: Place) -> Key:
     """Return the key in one line."""
     value = parsed(line, place)
     content = fields(value, "the key", place, needed=NEEDED, allowed=("alternatives",))
@@ -82,7 +82,7 @@ def _keys(data: bytes, file: str) -> Iterator[tuple[int, Key]]:
     for number, raw in enumerate(data.split(b"\n"), 1):
         place = Place(file, number)
         if line := _decoded(raw, place).strip():
-            yield number, key_of(line, place)
+            yield number, parse_key(line, place)
 
 
 def _decoded(raw: bytes, place: Place) -> str:

@@ -327,14 +327,14 @@ def _refuse_errors(rules: Rules) -> None:
 def find_domain(name: str | Path) -> Domain:
     """Return a domain by the name of an installed one, or by its folder."""
     if (entry := installed(DOMAINS).get(str(name))) is not None:
-        return load_domain(entry)
+        return load_installed_domain(entry)
     from partita.rules.domain_files import folder_of
 
     return RuleDomain(folder_of(name))
 
 
 @lru_cache
-def load_domain(entry: EntryPoint) -> Domain:
+def load_installed_domain(entry: EntryPoint) -> Domain:
     """Load the domain of an entry point: an object, a class, or a package that holds YAML.
 
     Like a module, a domain is loaded once.
@@ -364,7 +364,7 @@ def describe_domains() -> list[dict[str, str]]:
     for name, entry in installed(DOMAINS).items():
         description = error = ""
         try:
-            description = load_domain(entry).description
+            description = load_installed_domain(entry).description
         except PartitaError as failure:
             error = str(failure)
         package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")

@@ -26,7 +26,7 @@ class Excluded:
                 raise InputError(f"excluded mass of {name} is {value}, not between 0 and 1")
 
 
-def share(broken: int, total: int) -> float:
+def estimated_share(broken: int, total: int) -> float:
     """Return the estimate of Krichevsky and Trofimov: never 0, never 1."""
     return (broken + 0.5) / (total + 1)
 

@@ -16,7 +16,7 @@ BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class ReliabilityBin:
     """Statements of about the same probability."""
 
     count: int
@@ -31,7 +31,7 @@ def brier(stated: FloatArray, observed: NDArray[np.bool_]) -> float:
 
 def reliability(
     stated: FloatArray, observed: NDArray[np.bool_], bins: int = BINS, *, equal_width: bool = False
-) -> tuple[Bin, ...]:
+) -> tuple[ReliabilityBin, ...]:
     """Return bins of equal count, or of equal width, as many as the statements allow.
 
     Ties are in text order.
@@ -42,25 +42,26 @@ def reliability(
         ends = np.searchsorted(stated[order], np.arange(1, bins) / bins)
     chosen = (part for part in np.array_split(order, ends) if len(part))
     return tuple(
-        Bin(len(part), float(stated[part].mean()), float(observed[part].mean())) for part in chosen
+        ReliabilityBin(len(part), float(stated[part].mean()), float(observed[part].mean()))
+        for part in chosen
     )
 
 
-def reliability_error(bins: tuple[Bin, ...]) -> float:
+def reliability_error(bins: tuple[ReliabilityBin, ...]) -> float:
     """Return the mean distance of stated from observed, bins weighted by their count."""
     total = sum(each.count for each in bins)
     return sum(b.count * abs(b.stated - b.observed) for b in bins) / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statements:
+class StatedProbabilities:
     """Probabilities that were stated, and whether what they are of is so."""
 
     stated: FloatArray
     observed: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[float, bool]]) -> Statements:
+    def of(cls, pairs: Iterable[tuple[float, bool]]) -> StatedProbabilities:
         rows = list(pairs)
         return cls(
             np.array([stated for stated, _ in rows], dtype=np.float64),
@@ -68,25 +69,25 @@ class Statements:
         )
 
     @classmethod
-    def joined(cls, parts: Iterable[Statements]) -> Statements:
+    def joined(cls, parts: Iterable[StatedProbabilities]) -> StatedProbabilities:
         some = [cls.of(()), *parts]
         return cls(
             np.concatenate([one.stated for one in some]),
             np.concatenate([one.observed for one in some]),
         )
 
-    def undecided(self) -> Statements:
+    def undecided(self) -> StatedProbabilities:
         """Return the statements between .05 and .95."""
-        return Statements(*undecided(self.stated, self.observed))
+        return StatedProbabilities(*undecided(self.stated, self.observed))
 
-    def bins(self) -> tuple[Bin, ...]:
+    def bins(self) -> tuple[ReliabilityBin, ...]:
         return reliability(self.stated, self.observed)
 
     def __len__(self) -> int:
         return len(self.stated)
 
 
-NOTHING = Statements.of(())
+NOTHING = StatedProbabilities.of(())
 
 
 def undecided(

@@ -12,25 +12,25 @@ import numpy as np
 from partita.core import Budget
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
-from partita.evaluation.measure import Measure, MeasureSettings, measure
+from partita.evaluation.measure import DocumentMeasure, MeasureSettings, measure_document
 from partita.evaluation.models import (
     EXACT,
-    Counts,
     Greedy,
     Model,
     PairBasedModel,
     PairLearner,
     Uniform,
+    UniformPosteriors,
     part,
 )
-from partita.evaluation.rows import Row, row, table
+from partita.evaluation.rows import ModelRow, row, table
 from partita.evaluation.splits import Cut, Split, coverage, learn_excluded
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class ExperimentEffort:
     """The limits for one set of one model, the number of draws, and of bootstrap samples.
 
     By default a number of sweeps, or of questions to the merger: the same bytes on any machine.
@@ -47,8 +47,8 @@ class Effort:
 class Experiment:
     """The rows of all models, and the measures of every document that they add up."""
 
-    rows: tuple[Row, ...]
-    measures: dict[str, tuple[Measure, ...]]
+    rows: tuple[ModelRow, ...]
+    measures: dict[str, tuple[DocumentMeasure, ...]]
     train: int
     test: int
     excluded: float
@@ -62,7 +62,9 @@ class Experiment:
         }
 
 
-def paper_models(effort: Effort, counts: Counts, largest: int) -> tuple[Model, ...]:
+def paper_models(
+    effort: ExperimentEffort, counts: UniformPosteriors, largest: int
+) -> tuple[Model, ...]:
     """Return uniform, greedy, merging, evidential, scaled and forest, with the paper's
     characteristics; forest only where it is exact in sets with as many templates as `largest`."""
     learner = PairLearner(seed=effort.seed)
@@ -78,20 +80,20 @@ def paper_models(effort: Effort, counts: Counts, largest: int) -> tuple[Model, .
     return (*models, PairBasedModel("forest", learner, effort.budget, effort.seed))
 
 
-def run(
+def run_experiment(
     train: Sequence[Cut],
     test: Sequence[Cut],
     more: Sequence[Model] = (),
     *,
-    effort: Effort | None = None,
+    effort: ExperimentEffort | None = None,
     progress: Progress | None = None,
     paper: bool = True,
 ) -> Experiment:
     """Run the experiment on documents that are already cut into sets."""
     if not train or not test:
         raise InputError("an experiment needs documents to learn from and documents to test on")
-    chosen, report = effort or Effort(), progress or _silent
-    counts = Counts(chosen.budget, chosen.seed)
+    chosen, report = effort or ExperimentEffort(), progress or _silent
+    counts = UniformPosteriors(chosen.budget, chosen.seed)
     largest = max((len(members) for cut in test for members in cut.sets), default=0)
     models = (*(paper_models(chosen, counts, largest) if paper else ()), *more)
     asking = MeasureSettings(learn_excluded(train), counts, chosen.draws, chosen.seed)
@@ -110,7 +112,7 @@ def _measure_all(
     test: Sequence[Cut],
     asking: MeasureSettings,
     report: Progress,
-) -> tuple[dict[str, tuple[Measure, ...]], dict[str, float]]:
+) -> tuple[dict[str, tuple[DocumentMeasure, ...]], dict[str, float]]:
     """Measure document by document, so that what models share is computed once for each."""
     fitted, seconds = {}, {}
     for model in models:
@@ -118,12 +120,12 @@ def _measure_all(
         start = time.monotonic()
         fitted[model.name] = model.fit(train)
         seconds[model.name] = time.monotonic() - start
-    results: dict[str, list[Measure]] = {model.name: [] for model in models}
+    results: dict[str, list[DocumentMeasure]] = {model.name: [] for model in models}
     for number, cut in enumerate(test, 1):
         for name, learned in fitted.items():
             report(f"document {number} of {len(test)}, {name}")
             start = time.monotonic()
-            results[name].append(measure(learned, cut, asking))
+            results[name].append(measure_document(learned, cut, asking))
             seconds[name] += time.monotonic() - start
     return {name: tuple(measures) for name, measures in results.items()}, seconds
 
@@ -154,7 +156,7 @@ def run_splits(
     splits: Iterable[Split],
     more: Sequence[Model] = (),
     *,
-    effort: Effort | None = None,
+    effort: ExperimentEffort | None = None,
     progress: SplitProgress | None = None,
 ) -> dict[str, Experiment]:
     """Return, for each split, the figures of all models."""
@@ -162,7 +164,7 @@ def run_splits(
     for split in splits:
         train, test = ([documents[n] for n in places] for places in (split.train, split.test))
         report = None if progress is None else _within(split.name, progress)
-        experiments[split.name] = run(train, test, more, effort=effort, progress=report)
+        experiments[split.name] = run_experiment(train, test, more, effort=effort, progress=report)
     return experiments
 
 
@@ -186,7 +188,7 @@ def only_small(cut: Cut, largest: int = LARGEST) -> Cut:
 
 
 def compare_models(
-    rows: Mapping[str, tuple[Row, ...]], seed: int = 0, times: int = 1000
+    rows: Mapping[str, tuple[ModelRow, ...]], seed: int = 0, times: int = 1000
 ) -> tuple[ModelComparison, ...]:
     """Return each model over all splits; the same splits are drawn for every model."""
     names = [row.model for row in next(iter(rows.values()), ())]
@@ -194,7 +196,7 @@ def compare_models(
 
 
 def _compare_model(
-    name: str, rows: Sequence[Sequence[Row]], seed: int, times: int
+    name: str, rows: Sequence[Sequence[ModelRow]], seed: int, times: int
 ) -> ModelComparison:
     mine = [next(row for row in table if row.model == name) for table in rows]
     figures = (
@@ -213,7 +215,7 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def paper_markdown(rows: Mapping[str, tuple[Row, ...]]) -> str:
+def paper_markdown(rows: Mapping[str, tuple[ModelRow, ...]]) -> str:
     """Return the paper's Table 2: a line for each model, bits and number right by split."""
     names = [row.model for row in next(iter(rows.values()), ())]
     lines = [

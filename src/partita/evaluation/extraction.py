@@ -11,10 +11,10 @@ from typing import Literal
 from partita.core import Document, Template
 from partita.core.templates import EVENT, KIND
 from partita.errors import InputError
-from partita.evaluation.scores import Tally
+from partita.evaluation.scores import ScoreTally
 from partita.templates.schema import OWN_TYPE, Schema, Values
 
-NOTHING = Tally()
+NOTHING = ScoreTally()
 WORD = re.compile(r"\w[\w'’-]*")
 PART = re.compile(r"(.*?)[-_]?\d+")  # dev-007 is of the part dev
 
@@ -30,8 +30,8 @@ class ExtractionCounts:
     `less` and `more` count slots with a compatible value that says less or more than the key's.
     """
 
-    templates: Tally = NOTHING
-    slots: Tally = NOTHING
+    templates: ScoreTally = NOTHING
+    slots: ScoreTally = NOTHING
     less: int = 0
     more: int = 0
 
@@ -54,7 +54,7 @@ class StatusCounts:
     """
 
     stated: int = 0
-    denials: Tally = NOTHING
+    denials: ScoreTally = NOTHING
     right: int = 0
     values: int = 0
     weak_right: int = 0
@@ -84,7 +84,7 @@ class Slip:
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class ExtractionFigures:
     """Counts by group and name, and all differences from the key, in text order."""
 
     messages: int
@@ -101,7 +101,7 @@ class Extraction:
 
 def measure_extraction(
     pairs: Iterable[tuple[Document, Sequence[Template]]], schema: Schema
-) -> Extraction:
+) -> ExtractionFigures:
     """Compare the templates of the extractor with the keys of messages.
 
     Keys without statuses tell what is asserted: values that are only possible or reported do not
@@ -128,7 +128,7 @@ def measure_extraction(
             for group, counted in _counts(part_of(document.name), (key, extracted), values, schema):
                 counts[group] += counted
             slips += _slips(document.name, (key, extracted), values)
-    return Extraction(messages, dict(counts), tuple(slips), statuses if graded else None)
+    return ExtractionFigures(messages, dict(counts), tuple(slips), statuses if graded else None)
 
 
 def _is_event(template: Template) -> bool:
@@ -159,7 +159,7 @@ def _statuses(
     weak = [value for value in both if wanted[value] != "asserted"]
     return StatusCounts(
         sum(said.get(value, "denied") != "denied" for value in denied),
-        Tally(len(found & denied), len(denied), len(found & denied), len(found)),
+        ScoreTally(len(found & denied), len(denied), len(found & denied), len(found)),
         sum(wanted[value] == said[value] for value in both),
         len(both),
         sum(wanted[value] == said[value] for value in weak),
@@ -277,10 +277,12 @@ def _count(
     verdicts = [alike.get(name, "") for name in names]
     right, all_of = verdicts.count("equal"), len(verdicts)
     if side:
-        return ExtractionCounts(Tally(right=both, said=1), Tally(right=right, said=all_of))
+        return ExtractionCounts(
+            ScoreTally(right=both, said=1), ScoreTally(right=right, said=all_of)
+        )
     return ExtractionCounts(
-        Tally(found=both, wanted=1),
-        Tally(found=right, wanted=all_of),
+        ScoreTally(found=both, wanted=1),
+        ScoreTally(found=right, wanted=all_of),
         verdicts.count("less"),
         verdicts.count("more"),
     )

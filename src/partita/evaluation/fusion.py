@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
-from partita.evaluation.calibration import Bin, brier, reliability, reliability_error
+from partita.evaluation.calibration import ReliabilityBin, brier, reliability, reliability_error
 from partita.fusion.answers import answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claim_files import SAME
@@ -49,13 +49,13 @@ class SlotMeasure:
     error: float
     values_error: float
     brier: float
-    bins: tuple[Bin, ...]
-    statements: Statements
+    bins: tuple[ReliabilityBin, ...]
+    statements: FusionStatements
     intervals: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statements:
+class FusionStatements:
     """Stated probabilities and whether each came true; `of_values` leaves out those of unknown."""
 
     stated: FloatArray
@@ -70,7 +70,7 @@ class Calibration:
     error: float
     values_error: float
     brier: float
-    bins: tuple[Bin, ...]
+    bins: tuple[ReliabilityBin, ...]
 
 
 def calibration(measured: Sequence[SlotMeasure]) -> Calibration:
@@ -83,7 +83,7 @@ def calibration(measured: Sequence[SlotMeasure]) -> Calibration:
     return Calibration(reliability_error(bins), values_error, brier(stated, observed), bins)
 
 
-def measure(
+def measure_fusion(
     belief: SlotBelief,
     truths: Mapping[str, str],
     nesting: Nesting | None,
@@ -120,7 +120,7 @@ def measure(
         reliability_error(reliability(belief.probability[values], right[values])),
         brier(stated, observed),
         bins,
-        Statements(stated, observed, np.arange(len(stated)) < values.sum()),
+        FusionStatements(stated, observed, np.arange(len(stated)) < values.sum()),
         _intervals(belief, claimed),
     )
 

@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 from partita.configurations.count import log2_bell
 from partita.core import FloatArray, IntArray, Posterior, restricted_growth
 from partita.evaluation.bits import Excluded, allowed_bits, excluded_bits, log2_rest
-from partita.evaluation.calibration import NOTHING, Statements
-from partita.evaluation.models import Counts, Fitted
-from partita.evaluation.scores import Scores, Tally, b_cubed, expected, lea, scores
+from partita.evaluation.calibration import NOTHING, StatedProbabilities
+from partita.evaluation.models import Fitted, UniformPosteriors
+from partita.evaluation.scores import (
+    CoreferenceScores,
+    ScoreTally,
+    b_cubed,
+    expected_scores,
+    lea,
+    scores,
+)
 from partita.evaluation.splits import Cut
 
 REPORTED = 10  # configurations that a report lists
@@ -37,13 +44,15 @@ class SetMeasure:
     reported_bits: float
     stated: tuple[float, ...]
     found: int
-    pairs: Statements = NOTHING
-    cells: Statements = NOTHING
+    pairs: StatedProbabilities = NOTHING
+    cells: StatedProbabilities = NOTHING
 
     @property
-    def configurations(self) -> Statements:
+    def configurations(self) -> StatedProbabilities:
         """What the report states of configurations."""
-        return Statements.of((p, place == self.found) for place, p in enumerate(self.stated))
+        return StatedProbabilities.of(
+            (p, place == self.found) for place, p in enumerate(self.stated)
+        )
 
     @property
     def right(self) -> bool:
@@ -52,7 +61,7 @@ class SetMeasure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measure:
+class DocumentMeasure:
     """One document."""
 
     name: str
@@ -61,9 +70,9 @@ class Measure:
     sets: tuple[SetMeasure, ...]
     stated: FloatArray
     observed: NDArray[np.bool_]
-    scores: Scores
-    expected_b_cubed: Tally
-    expected_lea: Tally
+    scores: CoreferenceScores
+    expected_b_cubed: ScoreTally
+    expected_lea: ScoreTally
     genre: str = ""
 
 
@@ -72,12 +81,12 @@ class MeasureSettings:
     """The settings of a measurement: what excluded keys cost, who counts, how many draws."""
 
     excluded: Excluded
-    counts: Counts
+    counts: UniformPosteriors
     draws: int = 20
     seed: int = 0
 
 
-def measure(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> Measure:
+def measure_document(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> DocumentMeasure:
     """Measure one model on one document."""
     answers = list(_answers(fitted, cut, _scope(fitted, cut)))
     sets = tuple(
@@ -90,7 +99,7 @@ def measure(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> Measure:
         n, ((m, p.draws(asking.draws, rng)) for m, p in answers), asking.draws
     )
     best = assemble_configurations(n, ((m, p.best(1).labels[:1]) for m, p in answers), 1)[0]
-    return Measure(
+    return DocumentMeasure(
         cut.document.name,
         len(cut.labels),
         _document_bits(fitted, cut, answers, sets, asking),
@@ -98,8 +107,8 @@ def measure(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> Measure:
         stated,
         observed,
         scores(cut.labels, best),
-        expected(b_cubed, cut.labels, drawn),
-        expected(lea, cut.labels, drawn),
+        expected_scores(b_cubed, cut.labels, drawn),
+        expected_scores(lea, cut.labels, drawn),
     )
 
 

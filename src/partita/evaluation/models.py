@@ -39,7 +39,7 @@ from partita.training.pair_models import (
     train_pair_model,
     training_pairs,
 )
-from partita.training.set_models import Tally, fit_forest, fit_scale
+from partita.training.set_models import MergedSets, fit_forest, fit_scale
 
 
 class Fitted(Protocol):
@@ -117,7 +117,7 @@ def _engine(budget: Budget, seed: int) -> Engine:
 
 
 @dataclass(slots=True)
-class Counts:
+class UniformPosteriors:
     """The uniform posteriors of a document's sets, cached for all models measured on it."""
 
     budget: Budget
@@ -146,7 +146,7 @@ class Counts:
 class Uniform:
     """All configurations that knowledge allows are equally probable."""
 
-    counts: Counts
+    counts: UniformPosteriors
     name: str = "uniform"
     whole: bool = False
 
@@ -161,7 +161,7 @@ class Uniform:
 class Greedy:
     """The greedy merger's configuration, with the share of sets where it is right."""
 
-    counts: Counts
+    counts: UniformPosteriors
     name: str = "greedy"
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
@@ -170,7 +170,7 @@ class Greedy:
 
 def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
     """Measure how often a greedy merger is right."""
-    tallies = {2: Tally(), 3: Tally(), 4: Tally()}
+    tallies = {2: MergedSets(), 3: MergedSets(), 4: MergedSets()}
     for cut in cuts:
         for members in cut.sets:
             labels = greedy_labels(cut.compatible[np.ix_(members, members)])
@@ -182,7 +182,7 @@ def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedGreedy:
-    counts: Counts
+    counts: UniformPosteriors
     parameters: GreedyParameters
     whole: bool = False
 
@@ -205,14 +205,16 @@ class PairLearner:
         if cuts is not self.cuts:
             self.cuts, self.known = cuts, {}
         if ask.__name__ not in self.known:
-            pairs = training_pairs([keyed_document(cut) for cut in cuts], ask, self.characteristics)
+            pairs = training_pairs(
+                [training_document(cut) for cut in cuts], ask, self.characteristics
+            )
             self.known[ask.__name__] = train_pair_model(
                 pairs, name=ask.__name__, precision=PRECISION, seed=self.seed
             )
         return self.known[ask.__name__]
 
 
-def keyed_document(cut: Cut) -> KeyedTemplates:
+def training_document(cut: Cut) -> KeyedTemplates:
     """Return a document as pair models are fitted to it."""
     templates = cut.document.templates
     return KeyedTemplates(cut.document.name, templates, cut.labels, cut.compatible, cut.schema)
@@ -232,13 +234,13 @@ class PairBasedModel:
         pairs = self.learner.learn(cuts, ask)
         parameters: ScaledParameters | ForestParameters | None = None
         if self.name == "scaled":
-            parameters = fit_scale(keyed_sets(cuts, pairs))
+            parameters = fit_scale(training_sets(cuts, pairs))
         if self.name == "forest":
-            parameters = fit_forest(keyed_sets(cuts, pairs))
+            parameters = fit_forest(training_sets(cuts, pairs))
         return FittedPairModel(self.name, pairs, parameters, self.budget, self.seed)
 
 
-def keyed_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
+def training_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
     """Return the pair probabilities of every set, and the labels of its key."""
     for cut in cuts:
         matrix = pair_matrix(pairs, cut.document.templates, cut.compatible, cut.schema)

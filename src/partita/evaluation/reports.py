@@ -13,16 +13,16 @@ from partita.configurations.count import log2_bell
 from partita.core import FloatArray, IntArray, restricted_growth, restricted_growth_rows
 from partita.core.cells import cell_shares
 from partita.evaluation.bits import Excluded, excluded_bits, log2_rest
-from partita.evaluation.calibration import Statements
-from partita.evaluation.measure import Measure, SetMeasure, assemble_configurations
-from partita.evaluation.scores import b_cubed, expected, lea, scores
+from partita.evaluation.calibration import StatedProbabilities
+from partita.evaluation.measure import DocumentMeasure, SetMeasure, assemble_configurations
+from partita.evaluation.scores import b_cubed, expected_scores, lea, scores
 
 DRAWS = 100
 MIN_REMAINDER = 1e-9  # of a remainder that rounding may have taken away
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class ReportedAnswer:
     """The reported answer of one coreference set; members are positions among the templates.
 
     `rows` are the listed configurations, most probable first, and `rest` the mass and the number
@@ -49,7 +49,7 @@ class Answer:
         """Whether anything is excluded."""
         return bool(self.needed.any() or not self.possible.all())
 
-    def among(self, kept: IntArray, places: IntArray) -> Answer:
+    def among(self, kept: IntArray, places: IntArray) -> ReportedAnswer:
         """Return the answer for some members only, which have other places.
 
         Listed configurations that do not differ in these are merged.
@@ -78,11 +78,11 @@ class Answer:
 def measure_report(
     name: str,
     labels: IntArray,
-    answers: Sequence[Answer],
+    answers: Sequence[ReportedAnswer],
     excluded: Excluded,
     seed: int = 0,
     genre: str = "",
-) -> Measure:
+) -> DocumentMeasure:
     """Measure one message: `labels` are the key's cells of its templates in text order."""
     sets = tuple(_set_measure(answer, labels, excluded.sets) for answer in answers)
     rng = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def measure_report(
     for answer in answers:
         stated[np.ix_(answer.members, answer.members)] = answer.marginals
     above = np.triu_indices(n, 1)
-    return Measure(
+    return DocumentMeasure(
         name,
         n,
         _document_bits(labels, answers, sets, excluded.documents),
@@ -105,13 +105,13 @@ def measure_report(
         np.clip(stated[above], 0.0, 1.0),
         (labels[:, None] == labels[None, :])[above],
         scores(labels, best),
-        expected(b_cubed, labels, draws),
-        expected(lea, labels, draws),
+        expected_scores(b_cubed, labels, draws),
+        expected_scores(lea, labels, draws),
         genre,
     )
 
 
-def _set_measure(answer: Answer, labels: IntArray, excluded: float) -> SetMeasure:
+def _set_measure(answer: ReportedAnswer, labels: IntArray, excluded: float) -> SetMeasure:
     key = restricted_growth(labels[answer.members].tolist())
     listed = np.flatnonzero((answer.rows == key).all(axis=1))
     place = int(listed[0]) if len(listed) else -1
@@ -135,28 +135,32 @@ def _set_measure(answer: Answer, labels: IntArray, excluded: float) -> SetMeasur
     )
 
 
-def _pair_statements(answer: Answer, joined: NDArray[np.bool_]) -> Statements:
+def _pair_statements(answer: ReportedAnswer, joined: NDArray[np.bool_]) -> StatedProbabilities:
     above = np.triu_indices(len(joined), 1)
-    return Statements(np.clip(answer.marginals[above], 0.0, 1.0), joined[above]).undecided()
+    return StatedProbabilities(
+        np.clip(answer.marginals[above], 0.0, 1.0), joined[above]
+    ).undecided()
 
 
-def _cell_statements(answer: Answer, key: IntArray) -> Statements:
+def _cell_statements(answer: ReportedAnswer, key: IntArray) -> StatedProbabilities:
     """Return what is stated of cells between .05 and .95."""
     cells = answer.cells
     if cells is None:
         cells = cell_shares(answer.rows, answer.probabilities / answer.probabilities.sum())
     right = cell_shares(key[None, :], np.ones(1))
-    return Statements.of((share, cell in right) for cell, share in cells.items()).undecided()
+    return StatedProbabilities.of(
+        (share, cell in right) for cell, share in cells.items()
+    ).undecided()
 
 
-def _reported_bits(answer: Answer, place: int) -> float:
+def _reported_bits(answer: ReportedAnswer, place: int) -> float:
     if place >= 0:
         return max(0.0, -math.log2(max(float(answer.probabilities[place]), 1e-300)))
     rest = max(answer.rest, MIN_REMAINDER)
     return max(0.0, answer.log2_rest) - math.log2(rest)
 
 
-def _product_bits(answer: Answer, joined: NDArray[np.bool_]) -> float | None:
+def _product_bits(answer: ReportedAnswer, joined: NDArray[np.bool_]) -> float | None:
     """Return bits by the product form: (log Z − Σ θ of the pairs together) / log 2."""
     if answer.theta is None:
         return None
@@ -164,14 +168,14 @@ def _product_bits(answer: Answer, joined: NDArray[np.bool_]) -> float | None:
     return max(0.0, (answer.log_normaliser - weight) / math.log(2))
 
 
-def _draws(answer: Answer, rng: np.random.Generator) -> IntArray:
+def _draws(answer: ReportedAnswer, rng: np.random.Generator) -> IntArray:
     """Draw from the listed configurations, in proportion to their probabilities."""
     shares = answer.probabilities / answer.probabilities.sum()
     return answer.rows[rng.choice(len(shares), size=DRAWS, p=shares)]
 
 
 def _document_bits(
-    labels: IntArray, answers: Sequence[Answer], sets: Sequence[SetMeasure], crossing: float
+    labels: IntArray, answers: Sequence[ReportedAnswer], sets: Sequence[SetMeasure], crossing: float
 ) -> float:
     """Return the bits of the sets, and of the links between them, which no set covers."""
     n = len(labels)
@@ -185,7 +189,7 @@ def _document_bits(
     return math.fsum(one.bits for one in sets) - (0.0 if whole else math.log2(1 - crossing))
 
 
-def possible_links(labels: IntArray, answers: Sequence[Answer]) -> tuple[int, int]:
+def possible_links(labels: IntArray, answers: Sequence[ReportedAnswer]) -> tuple[int, int]:
     """Count true links, and those among them that the answers leave possible."""
     possible = np.zeros((len(labels), len(labels)), dtype=np.bool_)
     for answer in answers:

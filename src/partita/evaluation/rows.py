@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from partita.evaluation.calibration import (
-    Bin,
     Interval,
-    Statements,
+    ReliabilityBin,
+    StatedProbabilities,
     bootstrap,
     brier,
     pair_reliability_error,
@@ -19,8 +19,8 @@ from partita.evaluation.calibration import (
     reliability_error,
     undecided,
 )
-from partita.evaluation.measure import Measure, SetMeasure
-from partita.evaluation.scores import Scores, Tally
+from partita.evaluation.measure import DocumentMeasure, SetMeasure
+from partita.evaluation.scores import CoreferenceScores, ScoreTally
 
 SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
 
@@ -55,7 +55,7 @@ class CalibrationRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ModelRow:
     """One model: figures over all documents, and `intervals` over documents for some of them."""
 
     model: str
@@ -70,11 +70,11 @@ class Row:
     coverage: float
     brier: float
     pair_reliability_error: float
-    pair_reliability: tuple[Bin, ...]
+    pair_reliability: tuple[ReliabilityBin, ...]
     cell_reliability_error: float
-    cell_reliability: tuple[Bin, ...]
+    cell_reliability: tuple[ReliabilityBin, ...]
     configuration_reliability_error: float
-    configuration_reliability: tuple[Bin, ...]
+    configuration_reliability: tuple[ReliabilityBin, ...]
     first_reliability_error: float
     expected_b_cubed: float
     expected_lea: float
@@ -91,21 +91,21 @@ class Row:
 
 def row(
     model: str,
-    measures: Sequence[Measure],
+    measures: Sequence[DocumentMeasure],
     coverage: float,
     *,
     seconds: float = 0.0,
     seed: int = 0,
     times: int = 1000,
     grouped: bool = False,
-) -> Row:
+) -> ModelRow:
     """Return the row of one model; `grouped` adds the calibration by size and genre."""
     sets = [set_measure for measure in measures for set_measure in measure.sets]
     stated = np.concatenate([np.zeros(0), *(m.stated for m in measures)])
     observed = np.concatenate([np.zeros(0, dtype=np.bool_), *(m.observed for m in measures)])
-    scores = sum((m.scores for m in measures), Scores())
-    cells = Statements.joined(s.cells for s in sets)
-    return Row(
+    scores = sum((m.scores for m in measures), CoreferenceScores())
+    cells = StatedProbabilities.joined(s.cells for s in sets)
+    return ModelRow(
         model=model,
         documents=len(measures),
         mentions=sum(m.mentions for m in measures),
@@ -124,8 +124,8 @@ def row(
         configuration_reliability_error=reliability_error(_configurations(sets)),
         configuration_reliability=_configurations(sets),
         first_reliability_error=reliability_error(_configurations(sets, 1)),
-        expected_b_cubed=sum((m.expected_b_cubed for m in measures), Tally()).f,
-        expected_lea=sum((m.expected_lea for m in measures), Tally()).f,
+        expected_b_cubed=sum((m.expected_b_cubed for m in measures), ScoreTally()).f,
+        expected_lea=sum((m.expected_lea for m in measures), ScoreTally()).f,
         muc=scores.muc.f,
         b_cubed=scores.b_cubed.f,
         ceaf=scores.ceaf.f,
@@ -138,23 +138,23 @@ def row(
     )
 
 
-def bits_per_mention(measures: Sequence[Measure]) -> float:
+def bits_per_mention(measures: Sequence[DocumentMeasure]) -> float:
     return _ratio([m.bits for m in measures], [m.mentions for m in measures])
 
 
-def bits_per_set(measures: Sequence[Measure]) -> float:
+def bits_per_set(measures: Sequence[DocumentMeasure]) -> float:
     return _mean([set_measure.bits for measure in measures for set_measure in measure.sets])
 
 
-def share_right(measures: Sequence[Measure]) -> float:
+def share_right(measures: Sequence[DocumentMeasure]) -> float:
     return _mean([float(set_measure.right) for measure in measures for set_measure in measure.sets])
 
 
-def conll(measures: Sequence[Measure]) -> float:
-    return sum((m.scores for m in measures), Scores()).conll
+def conll(measures: Sequence[DocumentMeasure]) -> float:
+    return sum((m.scores for m in measures), CoreferenceScores()).conll
 
 
-FIGURES: tuple[tuple[str, Callable[[Sequence[Measure]], float]], ...] = (
+FIGURES: tuple[tuple[str, Callable[[Sequence[DocumentMeasure]], float]], ...] = (
     ("bits_per_mention", bits_per_mention),
     ("bits_per_set", bits_per_set),
     ("share_right", share_right),
@@ -162,7 +162,7 @@ FIGURES: tuple[tuple[str, Callable[[Sequence[Measure]], float]], ...] = (
 )
 
 
-def _intervals(measures: Sequence[Measure], seed: int, times: int) -> dict[str, Interval]:
+def _intervals(measures: Sequence[DocumentMeasure], seed: int, times: int) -> dict[str, Interval]:
     """Return bootstrap intervals; the same documents are drawn for every model."""
     if not times:
         return {}
@@ -170,13 +170,13 @@ def _intervals(measures: Sequence[Measure], seed: int, times: int) -> dict[str, 
         name: bootstrap(measures, figure, np.random.default_rng(seed), times=times)
         for name, figure in FIGURES
     }
-    open_pairs = [Statements(m.stated, m.observed).undecided() for m in measures]
+    open_pairs = [StatedProbabilities(m.stated, m.observed).undecided() for m in measures]
     rng = np.random.default_rng(seed)
     intervals["pair_reliability_error"] = bootstrap(open_pairs, _error, rng, times=times)
     return intervals
 
 
-KINDS: dict[str, Callable[[SetMeasure], Statements]] = {
+KINDS: dict[str, Callable[[SetMeasure], StatedProbabilities]] = {
     "pair": lambda one: one.pairs,
     "cell": lambda one: one.cells,
     "configuration": lambda one: one.configurations,
@@ -184,43 +184,44 @@ KINDS: dict[str, Callable[[SetMeasure], Statements]] = {
 SAMPLES = 300  # of documents, for the interval of a group
 
 
-def _calibration(measures: Sequence[Measure], seed: int) -> Iterator[CalibrationRow]:
+def _calibration(measures: Sequence[DocumentMeasure], seed: int) -> Iterator[CalibrationRow]:
     """Yield the calibration of every kind of statement: of all, by size, by genre."""
     genres = sorted({m.genre for m in measures if m.genre})
-    groups: list[tuple[str, str, Callable[[Measure, SetMeasure], bool]]]
+    groups: list[tuple[str, str, Callable[[DocumentMeasure, SetMeasure], bool]]]
     groups = [("all", "", lambda m, s: True)]
     groups += [("size", _size_name(*ends), partial(_of_size, ends)) for ends in SIZES]
     groups += [("genre", genre, partial(_of_genre, genre)) for genre in genres]
     for of, statements in KINDS.items():
         for by, group, chosen in groups:
             documents = [
-                Statements.joined(statements(s) for s in m.sets if chosen(m, s)) for m in measures
+                StatedProbabilities.joined(statements(s) for s in m.sets if chosen(m, s))
+                for m in measures
             ]
             if sum(map(len, documents)):
                 yield _calibration_row((of, by, group), documents, seed)
 
 
-def _of_size(ends: tuple[int, int | None], _: Measure, one: SetMeasure) -> bool:
+def _of_size(ends: tuple[int, int | None], _: DocumentMeasure, one: SetMeasure) -> bool:
     return ends[0] <= one.size and (ends[1] is None or one.size <= ends[1])
 
 
-def _of_genre(genre: str, document: Measure, _: SetMeasure) -> bool:
+def _of_genre(genre: str, document: DocumentMeasure, _: SetMeasure) -> bool:
     return document.genre == genre
 
 
 def _calibration_row(
-    names: tuple[str, str, str], documents: Sequence[Statements], seed: int
+    names: tuple[str, str, str], documents: Sequence[StatedProbabilities], seed: int
 ) -> CalibrationRow:
     kept = [one for one in documents if len(one)]
-    everything, interval = Statements.joined(kept), None
+    everything, interval = StatedProbabilities.joined(kept), None
     if len(kept) > 1:
         interval = bootstrap(kept, _error, np.random.default_rng(seed), times=SAMPLES)
     means = float(everything.stated.mean()), float(everything.observed.mean())
     return CalibrationRow(*names, len(everything), *means, _error(kept), interval)
 
 
-def _error(documents: Sequence[Statements]) -> float:
-    return reliability_error(Statements.joined(documents).bins())
+def _error(documents: Sequence[StatedProbabilities]) -> float:
+    return reliability_error(StatedProbabilities.joined(documents).bins())
 
 
 def _size_name(low: int, high: int | None) -> str:
@@ -240,11 +241,13 @@ def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
     return tuple(rows)
 
 
-def _configurations(sets: Sequence[SetMeasure], most: int | None = None) -> tuple[Bin, ...]:
+def _configurations(
+    sets: Sequence[SetMeasure], most: int | None = None
+) -> tuple[ReliabilityBin, ...]:
     """Return the reliability of reported configurations: of all, or of the first of each set."""
     listed = (enumerate(s.stated[:most]) for s in sets)
     rows = ((p, n == s.found) for s, some in zip(sets, listed, strict=True) for n, p in some)
-    return Statements.of(rows).bins()
+    return StatedProbabilities.of(rows).bins()
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -256,7 +259,7 @@ def _ratio(above: Sequence[float], below: Sequence[float]) -> float:
     return float(np.sum(above)) / total if total else 0.0
 
 
-COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
+COLUMNS: tuple[tuple[str, Callable[[ModelRow], str]], ...] = (
     ("model", lambda row: row.model),
     ("bits per mention", lambda row: _with_interval(row, "bits_per_mention", row.bits_per_mention)),
     ("bits per set", lambda row: _with_interval(row, "bits_per_set", row.bits_per_set)),
@@ -274,14 +277,14 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
 )
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def markdown(rows: Sequence[ModelRow]) -> str:
     """Return a table with one line for each model."""
     return table(
         [name for name, _ in COLUMNS], [[cell(row) for _, cell in COLUMNS] for row in rows]
     )
 
 
-def sizes_markdown(rows: Sequence[Row]) -> str:
+def sizes_markdown(rows: Sequence[ModelRow]) -> str:
     """Return a table of bits per set and number right, one line for each size."""
     names = list(dict.fromkeys(size.size for row in rows for size in row.sizes))
     lines = []
@@ -299,7 +302,7 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *lines))
 
 
-def _with_interval(row: Row, name: str, value: float) -> str:
+def _with_interval(row: ModelRow, name: str, value: float) -> str:
     if name not in row.intervals:
         return f"{value:.3f}"
     interval = row.intervals[name]

@@ -11,7 +11,7 @@ from partita.core import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ScoreTally:
     """Found and total for recall, right and total for precision."""
 
     found: float = 0.0
@@ -19,16 +19,16 @@ class Tally:
     right: float = 0.0
     said: float = 0.0
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: ScoreTally) -> ScoreTally:
+        return ScoreTally(
             self.found + other.found,
             self.wanted + other.wanted,
             self.right + other.right,
             self.said + other.said,
         )
 
-    def times(self, factor: float) -> Tally:
-        return Tally(*(factor * n for n in (self.found, self.wanted, self.right, self.said)))
+    def times(self, factor: float) -> ScoreTally:
+        return ScoreTally(*(factor * n for n in (self.found, self.wanted, self.right, self.said)))
 
     @property
     def recall(self) -> float:
@@ -72,19 +72,19 @@ def _numbered(labels: IntArray) -> tuple[IntArray, IntArray]:
     return numbers, sizes
 
 
-def b_cubed(key: IntArray, response: IntArray) -> Tally:
+def b_cubed(key: IntArray, response: IntArray) -> ScoreTally:
     """Score every template, singletons too."""
     met = overlaps(key, response)
     recalled = float((met.size**2 / met.key[met.left]).sum())
     right = float((met.size**2 / met.response[met.right]).sum())
-    return Tally(recalled, float(met.key.sum()), right, float(met.response.sum()))
+    return ScoreTally(recalled, float(met.key.sum()), right, float(met.response.sum()))
 
 
-def ceaf_entity(key: IntArray, response: IntArray) -> Tally:
+def ceaf_entity(key: IntArray, response: IntArray) -> ScoreTally:
     """Return the similarity of aligned cells over the number of cells on either side."""
     met = overlaps(key, response)
     score = _aligned_similarity(met)
-    return Tally(score, float(len(met.key)), score, float(len(met.response)))
+    return ScoreTally(score, float(len(met.key)), score, float(len(met.response)))
 
 
 def _aligned_similarity(met: Overlaps) -> float:
@@ -108,13 +108,13 @@ def _best_assignment(left: IntArray, right: IntArray, likeness: FloatArray) -> f
     return float(table[linear_sum_assignment(table, maximize=True)].sum())
 
 
-def lea(key: IntArray, response: IntArray) -> Tally:
+def lea(key: IntArray, response: IntArray) -> ScoreTally:
     """Score cells weighted by their size."""
     met = overlaps(key, response)
     links = _shared_links(met)
     recalled = _resolved(met.key, links, met.left)
     right = _resolved(met.response, links, met.right)
-    return Tally(recalled, float(met.key.sum()), right, float(met.response.sum()))
+    return ScoreTally(recalled, float(met.key.sum()), right, float(met.response.sum()))
 
 
 def _shared_links(met: Overlaps) -> FloatArray:
@@ -128,39 +128,39 @@ def _resolved(sizes: IntArray, links: FloatArray, cell: IntArray) -> float:
     return float((sizes[cell] * links / np.maximum(own[cell], 1.0)).sum())
 
 
-def muc(key: IntArray, response: IntArray) -> Tally:
+def muc(key: IntArray, response: IntArray) -> ScoreTally:
     """Score the links that would have to be added; singletons have none."""
     met = overlaps(key, response)
     shared = float((met.size - 1).sum())
     key_links, response_links = (
         float(np.maximum(sizes - 1, 0).sum()) for sizes in (met.key, met.response)
     )
-    return Tally(shared, key_links, shared, response_links)
+    return ScoreTally(shared, key_links, shared, response_links)
 
 
-Score = Callable[[IntArray, IntArray], Tally]
+Score = Callable[[IntArray, IntArray], ScoreTally]
 
 
-def expected(score: Score, key: IntArray, draws: IntArray) -> Tally:
+def expected_scores(score: Score, key: IntArray, draws: IntArray) -> ScoreTally:
     """Return one document's share: the mean of its tallies over its drawn configurations."""
-    total = sum((score(key, row) for row in draws), Tally())
+    total = sum((score(key, row) for row in draws), ScoreTally())
     return total.times(1 / len(draws)) if len(draws) else total
 
 
-NOTHING = Tally()
+NOTHING = ScoreTally()
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class CoreferenceScores:
     """All scores of some documents."""
 
-    muc: Tally = NOTHING
-    b_cubed: Tally = NOTHING
-    ceaf: Tally = NOTHING
-    lea: Tally = NOTHING
+    muc: ScoreTally = NOTHING
+    b_cubed: ScoreTally = NOTHING
+    ceaf: ScoreTally = NOTHING
+    lea: ScoreTally = NOTHING
 
-    def __add__(self, other: Scores) -> Scores:
-        return Scores(
+    def __add__(self, other: CoreferenceScores) -> CoreferenceScores:
+        return CoreferenceScores(
             self.muc + other.muc,
             self.b_cubed + other.b_cubed,
             self.ceaf + other.ceaf,
@@ -172,10 +172,10 @@ class Scores:
         return (self.muc.f + self.b_cubed.f + self.ceaf.f) / 3
 
 
-def scores(key: IntArray, response: IntArray) -> Scores:
+def scores(key: IntArray, response: IntArray) -> CoreferenceScores:
     """Return all scores of one document from two rows of labels, -1 where one side has none."""
     if not len(key):
-        return Scores()
-    return Scores(
+        return CoreferenceScores()
+    return CoreferenceScores(
         muc(key, response), b_cubed(key, response), ceaf_entity(key, response), lea(key, response)
     )

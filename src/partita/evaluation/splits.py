@@ -11,7 +11,7 @@ from partita.antecedents.antecedents import with_antecedents
 from partita.antecedents.sets import compatible_pairs, unifiable
 from partita.core import BoolArray, Document, IntArray, components
 from partita.errors import InputError
-from partita.evaluation.bits import Excluded, share
+from partita.evaluation.bits import Excluded, estimated_share
 from partita.templates.schema import Schema
 
 
@@ -45,7 +45,7 @@ class Cut:
         return not self.compatible[np.ix_(members, members)].all()
 
 
-def cut(document: Document, schema: Schema | None = None) -> Cut:
+def cut_document(document: Document, schema: Schema | None = None) -> Cut:
     """Return the document with antecedents, and its sets by what is known a priori.
 
     Known is what the schema of its domain says of slots or, without one, that sorts, genders and
@@ -101,7 +101,7 @@ def learn_excluded(cuts: Iterable[Cut]) -> Excluded:
             if document.open(members):
                 total += 1
                 broken += document.broken(members)
-    return Excluded(share(broken, total), share(crossing, documents))
+    return Excluded(estimated_share(broken, total), estimated_share(crossing, documents))
 
 
 MESSAGES, FIRST, SECOND, SHARED = 72, 12, 15, 2

@@ -19,7 +19,7 @@ from partita.core import Budget, FloatArray, IntArray, Posterior, restricted_gro
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits, excluded_bits
 from partita.evaluation.calibration import bootstrap
-from partita.evaluation.models import Counts, FittedPairModel
+from partita.evaluation.models import FittedPairModel, UniformPosteriors
 from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import pair_log_odds
 from partita.pairs.columns import template_columns
@@ -150,18 +150,18 @@ def adapt_parameters(
     """
     if not lessons:
         return start
-    data = training_data(start, lessons)
+    data = keyed_training_data(start, lessons)
     by_scaled = model == "scaled"
     scaled = start.scaled if by_scaled else UNSCALED
     tempered = UNSCALED if by_scaled else _tempering(start, data)
     every = fit_weights(
-        data.product, data.every, scaled_weights(start.every_pair, tempered), prior, scaled
+        data.product, data.every, weights_at_scale(start.every_pair, tempered), prior, scaled
     )
     questions = fit_weights(data.merging, data.questions, start.questions.weights, prior)
     learned = _with_weights(start, every, questions)
     cuts, digest = [key.cut for key in lessons], digest_of(start, lessons)
     for share in (1.0, 0.5, 0.25, 0.125, 0.0):
-        part = between(start, learned, share)
+        part = interpolate_parameters(start, learned, share)
         around = _relative_scale(start.scaled, tempered, share)
         part = replace(part, scaled=_fit_scale(around, data, part))
         if not share or data.no_worse(start, part):
@@ -182,13 +182,13 @@ def adapt_parameters(
     )
 
 
-def scaled_weights(model: MaximumEntropy, scaled: ScaledParameters) -> FloatArray:
+def weights_at_scale(model: MaximumEntropy, scaled: ScaledParameters) -> FloatArray:
     """Return the weights that give every pair its scaled log-odds."""
     weights: FloatArray = scaled.scale * model.weights + scaled.bias / len(model.characteristics)
     return weights
 
 
-def _tempering(start: PairParameters, data: TrainingData) -> ScaledParameters:
+def _tempering(start: PairParameters, data: KeyedTrainingData) -> ScaledParameters:
     """Return how much of the start's scale and bias makes the keys most probable; none if equal."""
     odds = start.every_pair.weights[data.every].sum(axis=1)
 
@@ -210,7 +210,7 @@ def _relative_scale(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrainingData:
+class KeyedTrainingData:
     """The keyed sets under both models, and the features of all their pairs."""
 
     product: KeyLikelihood
@@ -230,11 +230,11 @@ class TrainingData:
         return bool((self.log_likelihoods(learned) >= self.log_likelihoods(start)).all())
 
 
-def training_data(start: PairParameters, lessons: Sequence[Lesson]) -> TrainingData:
+def keyed_training_data(start: PairParameters, lessons: Sequence[Lesson]) -> KeyedTrainingData:
     sets = tuple(one for key in lessons for one in key.sets)
     every = np.concatenate([key.pairs[key.places] for key in lessons])
     questions = np.concatenate([key.by_merger[key.places] for key in lessons])
-    return TrainingData(
+    return KeyedTrainingData(
         KeyLikelihood(sets),
         KeyLikelihood(sets, merging=True),
         feature_indices(every, sizes_of(start.every_pair)),
@@ -257,7 +257,9 @@ def _with_weights(
     )
 
 
-def between(start: PairParameters, learned: PairParameters, share: float) -> PairParameters:
+def interpolate_parameters(
+    start: PairParameters, learned: PairParameters, share: float
+) -> PairParameters:
     """Return parameters on the way from the start (0) to those that were learned (1)."""
 
     def mixed(first: Any, second: Any) -> Any:
@@ -281,7 +283,7 @@ def between(start: PairParameters, learned: PairParameters, share: float) -> Pai
 
 
 def _fit_scale(
-    start: ScaledParameters, data: TrainingData, learned: PairParameters
+    start: ScaledParameters, data: KeyedTrainingData, learned: PairParameters
 ) -> ScaledParameters:
     odds = learned.every_pair.weights[data.every].sum(axis=1)
     if not len(odds):
@@ -291,7 +293,7 @@ def _fit_scale(
 
 
 def _described(
-    model: MaximumEntropy, learned_from: str, digest: str, data: TrainingData
+    model: MaximumEntropy, learned_from: str, digest: str, data: KeyedTrainingData
 ) -> MaximumEntropy:
     merging = model.training == QUESTIONS
     likelihood, indices = (data.merging, data.questions) if merging else (data.product, data.every)
@@ -349,7 +351,7 @@ def teach(
     before = tuple(answer(key, held, model) for key in lessons)
     learned = adapt_parameters(start, lessons, learned_from, model)
     for share in (1.0, 0.5, 0.25, 0.125):
-        part = between(held, learned, share) if share < 1 else learned
+        part = interpolate_parameters(held, learned, share) if share < 1 else learned
         after = tuple(answer(key, part, model) for key in lessons)
         taught = Taught(part, model, before, after, share)
         if taught.bits[1] <= taught.bits[0]:
@@ -357,7 +359,7 @@ def teach(
     return Taught(held, model, before, before, 0.0)
 
 
-def pair_probabilities(key: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
+def open_pair_matrix(key: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
     """Return pair probabilities from the codes of open pairs; 0 for incompatible ones."""
     p = probability(pair_log_odds(codes, model.characteristics, model.weights))
     matrix = np.eye(len(key.cut.labels))
@@ -416,7 +418,7 @@ class KeyAnswer:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Point:
+class CurvePoint:
     """A point of a learning curve: bits per template of the held-out keys after so many keys.
 
     The interval of 95 % is over messages; `answers` are those of each held-out key.
@@ -431,7 +433,7 @@ class Point:
 
 def answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
     """Return the bits of a key under some parameters; as `measure`, without draws."""
-    cut, counts = key.cut, Counts(_budget("uniform"), seed)
+    cut, counts = key.cut, UniformPosteriors(_budget("uniform"), seed)
     spent, n, log_probability = 0.0, len(cut.labels), -math.inf if cut.crosses else 0.0
     stated = np.zeros((n, n))
     for members in cut.sets:
@@ -452,9 +454,9 @@ def answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> K
     return KeyAnswer(cut.document.name, n, spent, probability, inside, key.open.yes)
 
 
-def learning_curve(
+def curve_points(
     lessons: Sequence[Lesson], start: PairParameters, model: str = "evidential", seed: int = 0
-) -> tuple[Point, ...]:
+) -> tuple[CurvePoint, ...]:
     """Return the learning curve over keys in the order in which they were written.
 
     The point at 0 is that of the previous parameters; with keys of one message it is the only one.
@@ -479,7 +481,7 @@ def _point(
     start: PairParameters,
     model: str,
     seed: int,
-) -> Point:
+) -> CurvePoint:
     learned = {}
     for away in sorted(set(folds)):
         others = [key for key, fold in zip(lessons, folds, strict=True) if fold != away]
@@ -488,7 +490,7 @@ def _point(
         answer(key, learned[fold], model, seed) for key, fold in zip(lessons, folds, strict=True)
     )
     low, high = _interval(answers, seed)
-    return Point(k, _bits(answers), low, high, answers)
+    return CurvePoint(k, _bits(answers), low, high, answers)
 
 
 def _bits(answers: Sequence[KeyAnswer]) -> float:
@@ -520,7 +522,7 @@ def folds_of(lessons: Sequence[Lesson], seed: int) -> list[int]:
 
 
 def _posterior(
-    key: Lesson, members: IntArray, learned: PairParameters, model: str, counts: Counts
+    key: Lesson, members: IntArray, learned: PairParameters, model: str, counts: UniformPosteriors
 ) -> Posterior:
     cut = key.cut
     if model == "uniform":
@@ -530,7 +532,7 @@ def _posterior(
         share = learned.greedy.share(len(members))
         return GreedyPosterior(labels, share, counts.uniform(cut, members))
     pairs = learned.pair_model(training_of(model))
-    matrix = pair_probabilities(key, pairs, key.by_merger if model == "merging" else key.pairs)
+    matrix = open_pair_matrix(key, pairs, key.by_merger if model == "merging" else key.pairs)
     parameters = getattr(learned, model) if model in ("scaled", "forest") else None
     fitted = FittedPairModel(
         model, pairs, parameters, _budget(model), counts.seed, kept={cut: matrix}
@@ -539,7 +541,11 @@ def _posterior(
 
 
 def _set_bits(
-    lesson: Lesson, members: IntArray, posterior: Posterior, excluded: float, counts: Counts
+    lesson: Lesson,
+    members: IntArray,
+    posterior: Posterior,
+    excluded: float,
+    counts: UniformPosteriors,
 ) -> float:
     mass = excluded if lesson.cut.open(members) else 0.0
     rows, weights = weighted_rows(lesson.cut, members)

@@ -69,7 +69,7 @@ CHOOSABLE = len(CELL) + len(NEW) + 1  # characteristics and the word
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class JointSettings:
     """Settings of the training, chosen on held-out documents of GUM's training part."""
 
     units: int = 80  # of a member
@@ -110,7 +110,7 @@ class Lessons(NamedTuple):
 class Optimiser:
     """The weights with their gradients and moments."""
 
-    settings: Settings
+    settings: JointSettings
     weights: Weights
     slopes: Weights
     means: Weights
@@ -118,7 +118,7 @@ class Optimiser:
     steps: int = 0
 
     @classmethod
-    def start(cls, rows: int, settings: Settings, rng: np.random.Generator) -> Optimiser:
+    def start(cls, rows: int, settings: JointSettings, rng: np.random.Generator) -> Optimiser:
         weights = _initial_weights(rows, settings.units, rng)
         return cls(settings, weights, _zeros(weights), _zeros(weights), _zeros(weights))
 
@@ -167,7 +167,7 @@ def _zeros(weights: Weights) -> Weights:
     return table, bias, out, other, gate
 
 
-def _masks(count: int, settings: Settings, rng: np.random.Generator) -> Single:
+def _masks(count: int, settings: JointSettings, rng: np.random.Generator) -> Single:
     kept = rng.random((count, settings.units), dtype=np.float32) >= settings.dropout
     return np.where(kept, 1.0 / (1.0 - settings.dropout), 0.0).astype(np.float32)
 
@@ -180,7 +180,7 @@ def train_joint(
     documents: Sequence[Document],
     *,
     seed: int = 0,
-    settings: Settings = Settings(),  # noqa: B008 - frozen
+    settings: JointSettings = JointSettings(),  # noqa: B008 - frozen
     learned_from: str = "",
     progress: Progress | None = None,
 ) -> JointModel:
@@ -188,7 +188,7 @@ def train_joint(
     if not documents:
         raise InputError("no documents to train on")
     rng = np.random.default_rng(seed)
-    lexicon = lexicon_of(documents, settings.min_documents)
+    lexicon = joint_lexicon(documents, settings.min_documents)
     lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
     lessons = lessons_of(documents, lexemes, settings, rng)
     model, bits = train_lessons(lessons, lexicon, settings, rng, progress)
@@ -204,7 +204,7 @@ def train_joint(
 def lessons_of(
     documents: Sequence[Document],
     lexemes: Mapping[str, int],
-    settings: Settings,
+    settings: JointSettings,
     rng: np.random.Generator,
 ) -> Lessons:
     """Return the decisions of documents, of copies without types and with uncertain ones."""
@@ -221,7 +221,7 @@ def lessons_of(
 def train_lessons(
     lessons: Lessons,
     lexicon: tuple[str, ...],
-    settings: Settings,
+    settings: JointSettings,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> tuple[JointModel, float]:
@@ -293,7 +293,7 @@ def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
     return {"documents": len(documents), "mentions": mentions, "training_bits": round(bits, DIGITS)}
 
 
-def lexicon_of(documents: Iterable[Document], min_documents: int) -> tuple[str, ...]:
+def joint_lexicon(documents: Iterable[Document], min_documents: int) -> tuple[str, ...]:
     """Return the words of at least so many documents, the most frequent first."""
     counts = Counter(
         word for d in documents for word in sorted({lexeme(template) for template in d.templates})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.core import FloatArray, IntArray
-from partita.training.maxent import Codes, logistic
+from partita.training.maxent import Codes, sigmoid
 
 LOG2 = math.log(2.0)
 BATCH = 4096  # pairs in one dense block
@@ -56,7 +56,7 @@ def question_probabilities(pairs: OpenPairs, p: FloatArray) -> FloatArray:
 def probabilities(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
     """Return the probability of every open pair under the weights."""
     scores: FloatArray = weights[feature_indices(pairs.codes, sizes)].sum(axis=1)
-    return logistic(scores)
+    return sigmoid(scores)
 
 
 def feature_indices(codes: Codes, sizes: Sequence[int]) -> IntArray:
@@ -112,7 +112,7 @@ def _dense_rows(indices: IntArray, variance: FloatArray, features: int) -> Float
     return rows
 
 
-def add_key(inverse: FloatArray, key: KeyInformation) -> FloatArray:
+def update_inverse(inverse: FloatArray, key: KeyInformation) -> FloatArray:
     """Update A⁻¹ by one more key: (A + RᵀR)⁻¹ = A⁻¹ − A⁻¹Rᵀ (I + R A⁻¹ Rᵀ)⁻¹ R A⁻¹."""
     across = key.rows @ inverse
     root = np.linalg.cholesky(_innovation(across, key))
@@ -185,7 +185,7 @@ def choose(
     ranked = _ranked(inverse, sets, candidates, target)
     while ranked and len(chosen) < min(limit, EXACT_CHOICES):
         chosen.append(ranked[0])
-        inverse = add_key(inverse, sets[ranked[0][0]])
+        inverse = update_inverse(inverse, sets[ranked[0][0]])
         shortlist = [index for index, _ in ranked[1 : SHORTLIST + 1]]
         ranked = _ranked(inverse, sets, shortlist, target) + ranked[SHORTLIST + 1 :]
     return chosen + sorted(ranked, key=_gain_order)[: max(0, limit - len(chosen))]

@@ -75,7 +75,7 @@ SCALING_STEPS = 100_000
 SCALING_INNER = 50
 
 
-def logistic(score: FloatArray) -> FloatArray:
+def sigmoid(score: FloatArray) -> FloatArray:
     """Return 1/(1 + e^{−score}), without overflow."""
     half = np.tanh(score / 2)
     return (1 + half) / 2
@@ -171,10 +171,10 @@ def loss(sample: Contexts, scores: FloatArray) -> float:
 
 def expected(sample: Contexts, scores: FloatArray) -> FloatArray:
     """Return the expected number of yes for each context."""
-    return sample.count * logistic(scores)
+    return sample.count * sigmoid(scores)
 
 
-def fit(
+def fit_maxent(
     sample: Contexts,
     precision: float,
     active: IntArray | None = None,
@@ -228,7 +228,7 @@ class Regression:
 
     def _step(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Return the step, and twice what it would gain if the curvature stayed as it is."""
-        p = logistic(self.offset + self.table @ weights)
+        p = sigmoid(self.offset + self.table @ weights)
         gradient = self.table.T @ (self.yes - self.count * p) - self.precision * weights
         curvature = self.table.T @ (self.table * (self.count * p * (1 - p))[:, None])
         curvature[np.diag_indices_from(curvature)] += self.precision
@@ -382,7 +382,7 @@ def choose_prior(
         kept, held = (contexts(codes[m], yes[m], sizes) for m in (~is_held, is_held))
         weights = None
         for n in np.argsort(precisions)[::-1]:
-            weights = fit(kept, precisions[n], start=weights)
+            weights = fit_maxent(kept, precisions[n], start=weights)
             costs[n] += bits(held, weights) * held.pairs
     costs /= len(yes)
     tried = tuple(zip(map(float, precisions), costs.tolist(), strict=True))

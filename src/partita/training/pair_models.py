@@ -33,7 +33,7 @@ from partita.training.maxent import (
     bits,
     choose_prior,
     contexts,
-    fit,
+    fit_maxent,
     require_both_classes,
 )
 from partita.training.selection import Selection, select, selected_indices
@@ -159,7 +159,7 @@ def train_pair_model(
         report("choosing the prior")
         precision = _choose_precision(training, np.random.default_rng(seed))
     report(f"fitting {sample.features} weights to {len(training.yes):,} pairs")
-    weights = fit(sample, precision, method=method)
+    weights = fit_maxent(sample, precision, method=method)
     figures = {"bits_per_pair": bits(sample, weights), "precision": precision}
     return _pair_model(training, weights, name, learned_from, seed, figures)
 
@@ -176,7 +176,7 @@ def select_pair_model(
     """Fit the selected features alone to all training pairs."""
     sample = training.contexts()
     active = selected_indices(selection, feature_names(training.characteristics))
-    weights = fit(sample, selection.precision, active, method=method)
+    weights = fit_maxent(sample, selection.precision, active, method=method)
     cost, precision = bits(sample, weights), selection.precision
     figures = {"features": len(active), "bits_per_pair": cost, "precision": precision}
     return _pair_model(training, weights, name, learned_from, seed, figures)

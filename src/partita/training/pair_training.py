@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from partita.configurations.pair_models import GreedyParameters
-from partita.evaluation.models import greedy_shares, keyed_document, keyed_sets
+from partita.evaluation.models import greedy_shares, training_document, training_sets
 from partita.evaluation.splits import Cut, coverage, learn_excluded
 from partita.pairs.characteristics import Characteristic
 from partita.pairs.extended import EXTENDED
@@ -36,7 +36,7 @@ DIGITS = 6  # what is beyond them differs between machines, and tells nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PairTrainingPlan:
     """The characteristics, whether to select features, and the seed.
 
     The precision of the prior is chosen over documents unless it is set. `method` fits the weights.
@@ -51,14 +51,14 @@ class Plan:
 
 
 def train_pairs(
-    cuts: Sequence[Cut], plan: Plan, progress: Progress
+    cuts: Sequence[Cut], plan: PairTrainingPlan, progress: Progress
 ) -> tuple[PairParameters, Selections]:
     """Return the parameters of all pair models, and the selections by training set."""
     selections: Selections = {}
 
     def learn(name: str, ask: PairChoice) -> MaximumEntropy:
         progress(f"{name}: observing characteristics")
-        pairs = training_pairs([keyed_document(cut) for cut in cuts], ask, plan.characteristics)
+        pairs = training_pairs([training_document(cut) for cut in cuts], ask, plan.characteristics)
         model, selection = _learn(pairs, name, plan, lambda text: progress(f"{name}: {text}"))
         if selection is not None:
             selections[name] = selection
@@ -66,7 +66,7 @@ def train_pairs(
 
     questions, every = learn(QUESTIONS, merging_questions), learn(EVERY_PAIR, every_pair)
     progress("scale and bias")
-    scaled = fit_scale(keyed_sets(cuts, every))
+    scaled = fit_scale(training_sets(cuts, every))
     shares, excluded = greedy_shares(cuts), learn_excluded(cuts)
     rounded = GreedyParameters(*(_rounded(p) for p in (shares.p2, shares.p3, shares.p_more)))
     return PairParameters(
@@ -84,7 +84,7 @@ def train_pairs(
 
 
 def _learn(
-    pairs: TrainingPairs, name: str, plan: Plan, progress: Progress
+    pairs: TrainingPairs, name: str, plan: PairTrainingPlan, progress: Progress
 ) -> tuple[MaximumEntropy, Selection | None]:
     """Return weights for all features or, after a selection, for the selected ones."""
     words, seed = plan.learned_from, plan.seed

@@ -16,11 +16,11 @@ import numpy as np
 from partita.core import BoolArray, FloatArray
 from partita.training.few_keys import (
     DIGITS,
+    KeyedTrainingData,
     Lesson,
-    TrainingData,
     digest_of,
     folds_of,
-    training_data,
+    keyed_training_data,
 )
 from partita.training.key_likelihood import KeyLikelihood
 from partita.training.pair_parameters import PairParameters
@@ -60,9 +60,9 @@ def recalibrate(
     """
     folds = np.array(folds_of(lessons, seed))
     away = sorted(set(folds.tolist())) if len(set(folds.tolist())) > 1 else []
-    some = [training_data(start, _where(lessons, folds == fold)) for fold in away]
-    others = [training_data(start, _where(lessons, folds != fold)) for fold in away]
-    whole = training_data(start, lessons)
+    some = [keyed_training_data(start, _where(lessons, folds == fold)) for fold in away]
+    others = [keyed_training_data(start, _where(lessons, folds != fold)) for fold in away]
+    whole = keyed_training_data(start, lessons)
     temperatures = tuple(
         _temperature(model, start, whole, list(zip(some, others, strict=True))) for model in MODELS
     )
@@ -100,8 +100,8 @@ def at_temperatures(
 def _temperature(
     model: str,
     start: PairParameters,
-    whole: TrainingData,
-    folds: Sequence[tuple[TrainingData, TrainingData]],
+    whole: KeyedTrainingData,
+    folds: Sequence[tuple[KeyedTrainingData, KeyedTrainingData]],
 ) -> Temperature:
     """Return the temperature of a model if it makes held-out keys more probable, else 1."""
     before, after = 0.0, 0.0
@@ -116,7 +116,7 @@ def _temperature(
 
 
 def _odds(
-    model: str, start: PairParameters, data: TrainingData
+    model: str, start: PairParameters, data: KeyedTrainingData
 ) -> tuple[KeyLikelihood, FloatArray]:
     """Return the likelihood of keys by a model, and the log-odds that it takes."""
     if model == "merging":

@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.training.maxent import Contexts, bits, fit, logistic, require_both_classes
+from partita.training.maxent import Contexts, bits, fit_maxent, require_both_classes, sigmoid
 
 MIN_GAIN = 1e-4
 PATIENCE = 5
@@ -19,7 +19,7 @@ MAX_STEP = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SelectionStep:
     """One feature made active.
 
     `approximate` is the gain that it was chosen for and `gain` what the refit gained, in bits per
@@ -38,7 +38,7 @@ class Step:
 class Selection:
     """The steps in order with the final weights, the weights of all features, why it stopped."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[SelectionStep, ...]
     weights: FloatArray
     precision: float
     pairs: int
@@ -86,7 +86,7 @@ def _characteristic_gains(
     finite = (seen > 0) if precision > 0 else (yes > 0) & (yes < seen)
     alpha: FloatArray = np.zeros(size)
     for _ in range(STEPS):
-        p = logistic(scores + alpha[column])
+        p = sigmoid(scores + alpha[column])
         slope = np.where(finite, yes - total(sample.count * p) - precision * alpha, 0.0)
         curvature = total(sample.count * p * (1 - p)) + precision
         step = np.clip(slope / np.maximum(curvature, 1e-300), -MAX_STEP, MAX_STEP)
@@ -121,7 +121,7 @@ def select(
             stopped = f"every remaining gain is below {negligible:g} bits per pair"
             break
         active = np.array([*(step.place for step in chosen), best])
-        weights = fit(sample, precision, active, weights)
+        weights = fit_maxent(sample, precision, active, weights)
         held_out_bits = None if held_out is None else bits(held_out, weights)
         chosen.append(_Candidate(best, float(gained[best]), bits(sample, weights), held_out_bits))
         fitted.append(weights)
@@ -146,11 +146,11 @@ def _best(chosen: Sequence[_Candidate]) -> int:
 
 def _steps(
     chosen: Sequence[_Candidate], names: Sequence[str], final: FloatArray
-) -> tuple[Step, ...]:
+) -> tuple[SelectionStep, ...]:
     """Return the steps with their gains; the empty model needs one bit per pair."""
     before = [1.0, *(step.bits for step in chosen)]
     return tuple(
-        Step(
+        SelectionStep(
             names[step.place],
             step.approximate,
             earlier - step.bits,

@@ -15,7 +15,7 @@ from partita.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class MergedSets:
     """Sets of one size: how many there were, and how many were merged correctly."""
 
     sets: int = 0
@@ -25,8 +25,8 @@ class Tally:
     def share(self) -> float:
         return (self.right + 0.5) / (self.sets + 1)
 
-    def __add__(self, right: bool) -> Tally:
-        return Tally(self.sets + 1, self.right + right)
+    def __add__(self, right: bool) -> MergedSets:
+        return MergedSets(self.sets + 1, self.right + right)
 
 
 FITTED = 10  # templates of a set up to which its key counts for the forest model
@@ -34,7 +34,7 @@ PRIOR_DEVIATION = 0.5  # of the prior around the evidential model, a = 1 and b =
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choices:
+class CellChoices:
     """One row for each cell that a template could join: Σθ, the number of members, the template,
     and whether the key chooses it. "Alone" is a row of zeros."""
 
@@ -138,7 +138,7 @@ class _ForestRows:
         return logs
 
 
-def _choices(p: FloatArray, labels: IntArray) -> Choices:
+def _choices(p: FloatArray, labels: IntArray) -> CellChoices:
     """Return the cells that each template could join, without incompatible ones."""
     off = ~np.eye(len(p), dtype=np.bool_)
     with np.errstate(divide="ignore"):
@@ -153,10 +153,10 @@ def _choices(p: FloatArray, labels: IntArray) -> Choices:
 
 def _with_alone(
     n: int, sums: FloatArray, members: FloatArray, template: IntArray, taken: FloatArray
-) -> Choices:
+) -> CellChoices:
     """Add the choice "alone"; it also stands for a cell of the key that is excluded."""
     alone = 1.0 - np.bincount(template, weights=taken, minlength=n)
-    return Choices(
+    return CellChoices(
         np.concatenate([sums, np.zeros(n)]),
         np.concatenate([members, np.zeros(n)]),
         np.concatenate([template, np.arange(n)]),
@@ -164,9 +164,9 @@ def _with_alone(
     )
 
 
-def _concatenate(parts: list[Choices]) -> Choices:
+def _concatenate(parts: list[CellChoices]) -> CellChoices:
     shift = np.cumsum([0, *(int(part.choice.max()) + 1 for part in parts)])
-    return Choices(
+    return CellChoices(
         np.concatenate([np.zeros(0), *(part.sums for part in parts)]),
         np.concatenate([np.zeros(0), *(part.members for part in parts)]),
         np.concatenate(
@@ -179,7 +179,7 @@ def _concatenate(parts: list[Choices]) -> Choices:
     )
 
 
-def _objective(x: FloatArray, choices: Choices, precision: float) -> tuple[float, FloatArray]:
+def _objective(x: FloatArray, choices: CellChoices, precision: float) -> tuple[float, FloatArray]:
     """Return minus the log of conditional likelihood times prior, and its gradient."""
     scores = x[0] * choices.sums + x[1] * choices.members
     top = np.zeros(int(choices.choice.max()) + 1)

@@ -10,8 +10,8 @@ from typing import Any
 
 from partita.core import Distribution
 from partita.errors import InputError, Unavailable
-from partita.evaluation.calibration import Bin
-from partita.evaluation.rows import CalibrationRow, Row
+from partita.evaluation.calibration import ReliabilityBin
+from partita.evaluation.rows import CalibrationRow, ModelRow
 from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.results.saved_results import Result
 from partita.views.explanation import PairSummary, influence_label, logistic
@@ -81,18 +81,18 @@ def altair() -> Any:
     return altair
 
 
-def bins_of(bins: Iterable[Bin | Mapping[str, Any]]) -> list[Bin]:
+def bins_of(bins: Iterable[ReliabilityBin | Mapping[str, Any]]) -> list[ReliabilityBin]:
     """Return bins sorted by stated probability; mappings call it `stated` or `predicted`."""
-    converted = (bin_ if isinstance(bin_, Bin) else _bin(bin_) for bin_ in bins)
+    converted = (bin_ if isinstance(bin_, ReliabilityBin) else _bin(bin_) for bin_ in bins)
     return sorted(converted, key=lambda bin_: bin_.stated)
 
 
-def _bin(mapping: Mapping[str, Any]) -> Bin:
+def _bin(mapping: Mapping[str, Any]) -> ReliabilityBin:
     stated = mapping["stated"] if "stated" in mapping else mapping["predicted"]
-    return Bin(int(mapping["count"]), float(stated), float(mapping["observed"]))
+    return ReliabilityBin(int(mapping["count"]), float(stated), float(mapping["observed"]))
 
 
-Bins = Iterable[Bin | Mapping[str, Any]]
+Bins = Iterable[ReliabilityBin | Mapping[str, Any]]
 
 
 def reliability_chart(bins: Mapping[str, Bins], title: str = "Reliability") -> Any:
@@ -225,13 +225,13 @@ def _triangle(alt: Any, chart: Any, distribution: Distribution | Result, when: s
     return squares.properties(title=when, width=SIDE, height=SIDE)
 
 
-def experiment_reliability_chart(rows: Sequence[Row]) -> Any:
+def experiment_reliability_chart(rows: Sequence[ModelRow]) -> Any:
     """Return a reliability chart of pair probabilities, for each model."""
     bins = {row.model: row.pair_reliability for row in rows}
     return reliability_chart(bins, "Reliability of pair probabilities between .05 and .95")
 
 
-def calibration_chart(row: Row) -> Any:
+def calibration_chart(row: ModelRow) -> Any:
     """Return the reliability of pairs, cells and configurations, and the errors by group."""
     alt = altair()
     bins = {
@@ -269,7 +269,7 @@ def _errors_chart(alt: Any, groups: Sequence[CalibrationRow]) -> Any:
     return (ranges + points).properties(title=title, width=300)
 
 
-def sizes_chart(rows: Sequence[Row]) -> Any:
+def sizes_chart(rows: Sequence[ModelRow]) -> Any:
     """Return a chart of bits per set by the size of sets, for each model."""
     alt = altair()
     values = [

@@ -7,10 +7,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from partita.evaluation.extraction import Extraction, ExtractionCounts, Group, Slip, StatusCounts
-from partita.evaluation.rows import Row
-from partita.evaluation.scores import Tally
-from partita.training.selection import Selection, Step
+from partita.evaluation.extraction import (
+    ExtractionCounts,
+    ExtractionFigures,
+    Group,
+    Slip,
+    StatusCounts,
+)
+from partita.evaluation.rows import ModelRow
+from partita.evaluation.scores import ScoreTally
+from partita.training.selection import Selection, SelectionStep
 from partita.views.layout import WIDTH, cell, clean, columns, count_text, cut_text, pad
 
 MARGIN = 34
@@ -18,7 +24,7 @@ GROUP = 22
 
 
 def evaluation_text(
-    row: Row, hard: bool = False, notes: Sequence[str] = (), width: int = WIDTH
+    row: ModelRow, hard: bool = False, notes: Sequence[str] = (), width: int = WIDTH
 ) -> str:
     """Return the figures by name; hard answers have no probabilities, so scores only."""
     sizes = ((row.documents, "message"), (row.mentions, "template"), (row.sets, "set"))
@@ -36,7 +42,7 @@ def _line(name: str, value: str) -> str:
     return f"{name:{MARGIN}}{value}"
 
 
-def _bits(row: Row) -> Iterator[str]:
+def _bits(row: ModelRow) -> Iterator[str]:
     yield _line("bits per set", _spread(row, "bits_per_set", row.bits_per_set))
     yield _line("bits per set as reported", f"{row.reported_bits_per_set:.3f}")
     yield _line("bits per mention", _spread(row, "bits_per_mention", row.bits_per_mention))
@@ -44,7 +50,7 @@ def _bits(row: Row) -> Iterator[str]:
     yield _line("coverage of true links", f"{row.coverage:.4f}")
 
 
-def _calibration(row: Row) -> Iterator[str]:
+def _calibration(row: ModelRow) -> Iterator[str]:
     yield _line("Brier score of pairs", f"{row.brier:.4f}")
     yield _line("reliability error of pairs", f"{row.pair_reliability_error:.4f}")
     yield _line("… of cells", f"{row.cell_reliability_error:.4f}")
@@ -54,7 +60,7 @@ def _calibration(row: Row) -> Iterator[str]:
     yield _line("expected B³, LEA", f"{row.expected_b_cubed:.4f}, {row.expected_lea:.4f}")
 
 
-def _scores(row: Row) -> Iterator[str]:
+def _scores(row: ModelRow) -> Iterator[str]:
     yield "of the most probable configuration"
     for name, value in (("MUC", row.muc), ("B³", row.b_cubed), ("CEAFe", row.ceaf)):
         yield _line(f"  {name}", f"{value:.4f}")
@@ -62,13 +68,13 @@ def _scores(row: Row) -> Iterator[str]:
     yield _line("  LEA", f"{row.lea:.4f}")
 
 
-def _sizes(row: Row) -> Iterator[str]:
+def _sizes(row: ModelRow) -> Iterator[str]:
     yield f"{'size of the set':{MARGIN}}{'sets':>7}{'right':>7}{'bits per set':>14}"
     for one in row.sizes:
         yield f"{one.size:{MARGIN}}{one.sets:>7,}{one.right:>7,}{one.bits_per_set:>14.3f}"
 
 
-def _groups(row: Row) -> Iterator[str]:
+def _groups(row: ModelRow) -> Iterator[str]:
     """Yield a table of reliability: of all, by size of the set, by genre."""
     head = f"{'statements':>11}{'stated':>8}{'observed':>10}{'error':>8}"
     yield f"{'reliability':{GROUP}}{head}  95 % over messages"
@@ -81,7 +87,7 @@ def _groups(row: Row) -> Iterator[str]:
         yield f"{cell(name, GROUP)}{one.statements:>11,}{shares}{ends}"
 
 
-def _spread(row: Row, name: str, value: float) -> str:
+def _spread(row: ModelRow, name: str, value: float) -> str:
     if name not in row.intervals:
         return f"{value:.3f}"
     interval = row.intervals[name]
@@ -102,7 +108,7 @@ def selection_text(selection: Selection, width: int = WIDTH) -> str:
     return "\n".join([title, "", head, *rows, "", *why]) + "\n"
 
 
-def _row(number: int, step: Step, room: int) -> str:
+def _row(number: int, step: SelectionStep, room: int) -> str:
     held = "" if step.held_out is None else f"{step.held_out:.4f}"
     figures = f"{step.gain:7.4f} {step.bits:7.4f} {held:>8} {step.weight:+8.3f}"
     return f"{number:>3}. {cell(step.feature, room)} {figures}"
@@ -133,7 +139,7 @@ HEAD = (
 GROUPS: tuple[tuple[Group, str], ...] = (("form", "form"), ("region", "region"), ("slot", "slot"))
 
 
-def extraction_text(measured: Extraction, errors: int = 0, width: int = 80) -> str:
+def extraction_text(measured: ExtractionFigures, errors: int = 0, width: int = 80) -> str:
     """Return scores by part, form, region and slot, and the first errors."""
     lines = [HEAD, *_parts(measured)]
     if measured.statuses is not None:
@@ -146,7 +152,7 @@ def extraction_text(measured: Extraction, errors: int = 0, width: int = 80) -> s
     return "\n".join(lines) + "\n"
 
 
-def extraction_json(measured: Extraction, errors: int = 0) -> dict[str, Any]:
+def extraction_json(measured: ExtractionFigures, errors: int = 0) -> dict[str, Any]:
     """Return counts, recall, precision and F of everything in the table."""
     groups: tuple[Group, ...] = ("part", "form", "region", "slot")
     return {
@@ -170,7 +176,7 @@ def _status_lines(counted: StatusCounts) -> Iterator[str]:
     yield f"status right of {counted.weak_right} of {counted.weak} that are possible or reported"
 
 
-def _other(denials: Tally) -> float:
+def _other(denials: ScoreTally) -> float:
     return denials.said - denials.right
 
 
@@ -187,7 +193,7 @@ def _status_figures(counted: StatusCounts) -> dict[str, Any]:
     }
 
 
-def _parts(measured: Extraction) -> Iterator[str]:
+def _parts(measured: ExtractionFigures) -> Iterator[str]:
     parts = measured.group("part")
     if len(parts) > 1:
         yield from (_extraction_row(name or "-", one) for name, one in parts.items())
@@ -195,7 +201,7 @@ def _parts(measured: Extraction) -> Iterator[str]:
     yield _extraction_row("matched only", measured.of("matched"))
 
 
-def _nonempty(measured: Extraction, group: Group) -> list[tuple[str, ExtractionCounts]]:
+def _nonempty(measured: ExtractionFigures, group: Group) -> list[tuple[str, ExtractionCounts]]:
     """Return the names that occur in the key or the output."""
     return [(name, one) for name, one in measured.group(group).items() if one != ExtractionCounts()]
 
@@ -206,7 +212,7 @@ def _extraction_row(name: str, counted: ExtractionCounts) -> str:
     return f"{start}{templates}{_shares(counted.slots, 8)}{counted.less:>5}{counted.more:>5}"
 
 
-def _shares(tally: Tally, wide: int) -> str:
+def _shares(tally: ScoreTally, wide: int) -> str:
     recall = _share(tally.recall, tally.wanted)
     precision = _share(tally.precision, tally.said)
     both = _share(tally.f, min(tally.wanted, tally.said))
@@ -218,7 +224,7 @@ def _share(share: float, of: float) -> str:
     return f"{100 * share:>6.1f}" if of else f"{'-':>6}"
 
 
-def _errors(measured: Extraction, errors: int, width: int) -> Iterator[str]:
+def _errors(measured: ExtractionFigures, errors: int, width: int) -> Iterator[str]:
     shown = list(islice(measured.slips, errors))
     yield f"{len(shown)} of {len(measured.slips)} errors"
     wide = max((columns(clean(slip.message)) for slip in shown), default=0)
@@ -242,7 +248,7 @@ def _figures(counted: ExtractionCounts) -> dict[str, Any]:
     }
 
 
-def _tally(tally: Tally) -> dict[str, float]:
+def _tally(tally: ScoreTally) -> dict[str, float]:
     return {
         "key": int(tally.wanted),
         "found": int(tally.found),

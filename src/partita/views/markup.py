@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from partita.core import FloatArray
-from partita.evaluation.calibration import Bin
+from partita.evaluation.calibration import ReliabilityBin
 
 # Control characters, lone surrogates and marks of text direction are replaced.
 CONTROLS = re.compile(
@@ -263,7 +263,7 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LARGE = 10.0  # radius of the bin with the highest count
 
 
-def reliability_plot(bins: Sequence[Bin], label: str) -> Html:
+def reliability_plot(bins: Sequence[ReliabilityBin], label: str) -> Html:
     """Draw a dot for every bin; points on the dashed line are well calibrated."""
     largest = max((bin_.count for bin_ in bins), default=1)
     dots = (_dot(bin_, largest) for bin_ in bins)
@@ -284,7 +284,7 @@ def reliability_plot(bins: Sequence[Bin], label: str) -> Html:
     )  # fmt: skip
 
 
-def _dot(bin_: Bin, most: int) -> Html:
+def _dot(bin_: ReliabilityBin, most: int) -> Html:
     radius = max(2.5, LARGE * math.sqrt(bin_.count / most))
     hint = f"stated {bin_.stated:.3f}, observed {bin_.observed:.3f}, {bin_.count:,} statements"
     x, y = _x(bin_.stated), _y(bin_.observed)

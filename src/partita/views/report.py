@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from partita.evaluation.calibration import Bin
+from partita.evaluation.calibration import ReliabilityBin
 from partita.views.charts import bins_of
 from partita.views.layout import count_text
 from partita.views.markup import (
@@ -150,7 +150,7 @@ def _warning(measured: Mapping[str, Any]) -> Iterator[Html]:
         yield element("p", warning, class_="warning")
 
 
-def _figure(what: str, bins: Sequence[Bin]) -> Html:
+def _figure(what: str, bins: Sequence[ReliabilityBin]) -> Html:
     total = sum(one.count for one in bins)
     caption = element("figcaption", f"{what}: {total:,} statements")
     if not bins:

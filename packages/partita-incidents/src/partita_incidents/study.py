@@ -13,12 +13,19 @@ import numpy as np
 from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.core import IntArray, Posterior
 from partita.evaluation.calibration import Interval, bootstrap
-from partita.evaluation.experiment import Effort, Experiment, run
-from partita.evaluation.models import Counts, Fitted, FittedPairModel, Greedy, Model, Uniform
+from partita.evaluation.experiment import Experiment, ExperimentEffort, run_experiment
+from partita.evaluation.models import (
+    Fitted,
+    FittedPairModel,
+    Greedy,
+    Model,
+    Uniform,
+    UniformPosteriors,
+)
 from partita.evaluation.rows import markdown, row, sizes_markdown, table
 from partita.evaluation.splits import Cut, coverage
 from partita.training.pair_parameters import PairParameters, training_of
-from partita.training.set_models import Tally
+from partita.training.set_models import MergedSets
 from partita_incidents.answers import answer_reading
 from partita_incidents.characteristics import compatible_events
 from partita_incidents.exam_templates import SCORED, Incident
@@ -51,7 +58,7 @@ PAIR_MODELS = ("merging", "evidential", MODEL)
 EXAM = f"F above {AGREEMENT}"
 
 
-def event_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
+def event_models(effort: ExperimentEffort, counts: UniformPosteriors) -> tuple[Model, ...]:
     """Return the paper's models over characteristics of events, and two greedy ones."""
     learner = EventLearner(effort.seed)
     return (
@@ -66,11 +73,11 @@ def event_models(effort: Effort, counts: Counts) -> tuple[Model, ...]:
 class GreedyByAgreement:
     """Greedy merging; events with different types, days or places are incompatible."""
 
-    counts: Counts
+    counts: UniformPosteriors
     name: str = AGREEMENT
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        tallies = {2: Tally(), 3: Tally(), 4: Tally()}
+        tallies = {2: MergedSets(), 3: MergedSets(), 4: MergedSets()}
         for cut in cuts:
             for members in cut.sets:
                 labels = greedy_configuration(cut, members)
@@ -85,7 +92,7 @@ class GreedyByAgreement:
 class AgreementFitted:
     """Greedy merging by agreement with fitted shares of correct sets."""
 
-    counts: Counts
+    counts: UniformPosteriors
     parameters: GreedyParameters
     whole: bool = False
 
@@ -121,7 +128,7 @@ class EventModel:
 
     name: str
     learner: EventLearner
-    effort: Effort
+    effort: ExperimentEffort
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         parameters = self.learner.learn(cuts)
@@ -337,9 +344,11 @@ def _measured(
         for story, key in (examples[n] for n in split[1])
     ]
     learned_from, tested_on = text_models.sets(), event_sets(test_readings, text_models.reading)
-    effort = Effort(seed=seed)
-    models = event_models(effort, Counts(effort.budget, seed))
-    sets = run(learned_from, tested_on, models, effort=effort, progress=progress, paper=False)
+    effort = ExperimentEffort(seed=seed)
+    models = event_models(effort, UniformPosteriors(effort.budget, seed))
+    sets = run_experiment(
+        learned_from, tested_on, models, effort=effort, progress=progress, paper=False
+    )
     parameters = train_event_pairs(learned_from, seed=seed)
     results = score_merging_methods(text_models, parameters, test_readings, progress)
     return _Part(tested_on, sets, tuple(results))

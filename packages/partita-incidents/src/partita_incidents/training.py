@@ -10,11 +10,11 @@ from pathlib import Path
 
 from partita.core import Message
 from partita.errors import InputError, PartitaError
-from partita.evaluation.splits import Cut, cut
+from partita.evaluation.splits import Cut, cut_document
 from partita.text.gazetteer import read_gazetteer
 from partita.text.messages import read_messages
 from partita.training.pair_parameters import PairParameters
-from partita.training.pair_training import Plan, train_pairs
+from partita.training.pair_training import PairTrainingPlan, train_pairs
 from partita_incidents.cases import message_context
 from partita_incidents.characteristics import EVENTS
 from partita_incidents.domain import domain
@@ -110,7 +110,7 @@ def train_text_models(
 
 def train_event_pairs(sets: Sequence[Cut], learned_from: str = "", seed: int = 0) -> PairParameters:
     """Train the models over pairs of events."""
-    plan = Plan(EVENTS, seed=seed, learned_from=learned_from, precision=PRECISION)
+    plan = PairTrainingPlan(EVENTS, seed=seed, learned_from=learned_from, precision=PRECISION)
     return train_pairs(sets, plan, lambda _: None)[0]
 
 
@@ -121,7 +121,7 @@ def event_sets(examples: Sequence[KeyedReading], reading_models: ReadingModels) 
         for reading, key in examples
         if key
     ]
-    return [cut(keyed) for keyed in documents if len(keyed) > 1]
+    return [cut_document(keyed) for keyed in documents if len(keyed) > 1]
 
 
 def _held_out(

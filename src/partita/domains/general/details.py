@@ -406,7 +406,7 @@ def _name_parts(entity_type: str, name: str) -> dict[str, str]:
     return {"GIVEN_NAME": words[0], "FAMILY_NAME": words[-1]}
 
 
-def speakers(
+def quoted_speakers(
     text: str, sentences: Sequence[Sequence[Expression]], templates: Sequence[Template]
 ) -> dict[str, str]:
     """Return who speaks, for each template in a quotation or in a turn of a dialogue.
