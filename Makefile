@@ -55,7 +55,7 @@ docs: $(VENV)/.dev
 
 # The quick tables of the documentation; with ALL=1 also the slow ones; with ONLY=NAME just one.
 figures: $(VENV)/.dev
-	$(BIN)/python -m research.figures $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
+	PYTHONPATH=. $(BIN)/python scripts/figures.py $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
 
 # Every view of the page at 1440 and 390 pixels, in light and dark, into screenshots/.
 screenshots: $(VENV)/.dev

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from research import figures
-from research.figures import DATA, FIGURES, Figure, Unavailable
+import figures
+from figures import DATA, FIGURES, Figure, Unavailable
 
 QUICK = [
     pytest.param(name, marks=pytest.mark.corpus if figure.needs else ())

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figures import token_scores
 from partita.core import Message, Region
 from partita.text.tokens import BLANK, LINE, NONE, PATTERNS, scan, tokenize
-from research.figures import token_scores
 
 DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data"))
 

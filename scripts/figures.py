@@ -1,6 +1,6 @@
 """Write the tables of measured figures in the documentation. Run by `make figures`.
 
-    python -m research.figures [--slow] [--only NAME]
+    PYTHONPATH=. python scripts/figures.py [--slow] [--only NAME]
 
 A page has a table between `<!-- figures: NAME -->` and `<!-- /figures -->`. FIGURES maps each name
 to the function that makes the table, mostly from what a command of Partita prints. Quick figures
