@@ -8,47 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.app.solve import parameters_path
 from partita.core import IntArray
-from partita.domains import Domain, RuleDomain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure_fusion
 from partita.fusion.claim_files import claim_columns, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
-from partita.fusion.entities import (
-    EntityChange,
-    FusedRecords,
-    Task,
-    entity_changes_without,
-    fuse_records,
-)
 from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
 from partita.fusion.kinds import Reading
-from partita.fusion.linked_tables import Known, LinkedTable, Linker
-from partita.fusion.mass_functions import (
-    CombinedMasses,
-    MassFile,
-    SourceMasses,
-    claim_masses,
-    combine_masses,
-    mass_changes_without,
-    read_masses,
-)
-from partita.fusion.record_files import (
-    Slots,
-    claim_records,
-    judgement_records,
-    table_records,
-    table_slots,
-    unknown_columns,
-)
-from partita.fusion.run_results import RunResults, read_results, run_records
 from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
-from partita.fusion.source_records import SourceRecords, merge_records
 from partita.fusion.sources import (
     BELIEFS,
     CLAIMS,
@@ -61,11 +32,21 @@ from partita.fusion.sources import (
     read_source,
 )
 from partita.fusion.warnings import belief_warnings
-from partita.linkage.record_tables import RecordTable
 from partita.options import FuseOptions
 from partita.tables import Table, read_table
 from partita.templates.schema import Schema
 from partita.templates.words import symbol
+
+# What links records and combines mass functions is imported where it is used: claims need neither.
+if TYPE_CHECKING:
+    from partita.domains import Domain
+    from partita.fusion.entities import EntityChange, FusedRecords, Task
+    from partita.fusion.linked_tables import Known, LinkedTable, Linker
+    from partita.fusion.mass_functions import CombinedMasses, MassFile, SourceMasses
+    from partita.fusion.record_files import Slots
+    from partita.fusion.run_results import RunResults
+    from partita.fusion.source_records import SourceRecords
+    from partita.linkage.record_tables import RecordTable
 
 DOMAIN = "depots"
 
@@ -336,6 +317,12 @@ def _ids_agree(tables: Sequence[Mapping[str, Mapping[str, str]]]) -> bool:
 
 def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) -> EntityFusion:
     """Link the records and reports of all sources, and fuse each entity."""
+    from partita.app.solve import parameters_path
+    from partita.domains import find_domain, maximum_entropy
+    from partita.fusion.record_files import table_slots
+    from partita.fusion.run_results import read_results
+    from partita.fusion.source_records import merge_records
+
     chosen = _with_tables(options)
     read = read_sources(sources, chosen)
     _refuse_options(chosen, "is for claims; reports and records follow their domain")
@@ -361,6 +348,8 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
 
 
 def _task(options: FuseOptions, records: SourceRecords, schema: Schema, **others: Any) -> Task:
+    from partita.fusion.entities import Task
+
     return Task(
         schema,
         reliabilities=_reliabilities(options, records.sources),
@@ -374,6 +363,8 @@ def _task(options: FuseOptions, records: SourceRecords, schema: Schema, **others
 def _entities(
     task: Task, records: SourceRecords, options: FuseOptions, domain: str, notes: Iterable[str]
 ) -> EntityFusion:
+    from partita.fusion.entities import entity_changes_without, fuse_records
+
     fused = fuse_records(records, task)
     changes = () if options.without is None else entity_changes_without(fused, options.without)
     tables = _table_notes(options)
@@ -414,6 +405,9 @@ def _plain_tables(sources: Sequence[FuseSource]) -> bool:
 
     Judgements may stand beside them.
     """
+    from partita.domains import find_domain
+    from partita.fusion.record_files import unknown_columns
+
     tables = [one.table for one in sources if one.kind == RECORDS]
     if not tables or {one.kind for one in sources} - {RECORDS, JUDGEMENTS}:
         return False
@@ -456,12 +450,18 @@ def _domain(runs: Sequence[RunResults]) -> str:
 
 def _slots(domain: Domain) -> Slots:
     """Return the slots of a domain, with those that hold the type of a template."""
+    from partita.domains import RuleDomain
+    from partita.fusion.record_files import Slots
+
     return Slots(domain.schema, domain.type_slots if isinstance(domain, RuleDomain) else ())
 
 
 def _records(
     sources: Sequence[FuseSource], slots: Slots, runs: Sequence[RunResults]
 ) -> Iterator[SourceRecords]:
+    from partita.fusion.record_files import claim_records, judgement_records, table_records
+    from partita.fusion.run_results import run_records
+
     read = iter(runs)
     for one in sources:
         if one.kind == REPORTS:
@@ -507,6 +507,8 @@ def fuse_masses(sources: Sequence[Any], options: FuseOptions | None = None) -> M
 
     Reliabilities are not learned. They are those of `reliability` and of the sources, else 1.
     """
+    from partita.fusion.mass_functions import combine_masses, mass_changes_without
+
     chosen = _with_tables(options)
     names = ("columns", "tolerance", "domain", "parameters", "latest")
     others = {name: getattr(chosen, name) for name in names}
@@ -541,6 +543,8 @@ def _mass_files(
     sources: Sequence[FuseSource], reliabilities: Mapping[str, float]
 ) -> list[MassFile]:
     """Read beliefs; claims beside them become simple support functions."""
+    from partita.fusion.mass_functions import claim_masses, read_masses
+
     for one in sources:
         if one.kind in (REPORTS, HIERARCHY):
             what = "results of run" if one.kind == REPORTS else "a hierarchy"

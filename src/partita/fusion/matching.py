@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.solve import solve
 from partita.core import (
     CoreferenceSet,
     FloatArray,
@@ -89,6 +88,8 @@ def _others(end: IntArray, message: FloatArray, things: int) -> FloatArray:
 
 def solve_component(left: IntArray, right: IntArray, probability: FloatArray) -> FloatArray:
     """Return the pair probabilities from the distribution over configurations."""
+    from partita.configurations.solve import solve
+
     things = np.unique(np.concatenate([left, right]))
     a, b = np.searchsorted(things, left), np.searchsorted(things, right)
     matrix = np.eye(len(things))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,15 @@ from numpy.typing import NDArray
 from partita.core import FloatArray, IntArray, Pair
 from partita.fusion.belief import Trust
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS
-from partita.fusion.schema_comparison import Comparison
-from partita.fusion.source_records import SourceRecord
 from partita.fusion.value_reading import ParsedSlot
-from partita.pairs.models import probability
 from partita.templates.name import Name
 from partita.templates.place import NamedPlace
 from partita.templates.schema import OWN_TYPE
 from partita.templates.strings import Strings
+
+if TYPE_CHECKING:
+    from partita.fusion.schema_comparison import Comparison
+    from partita.fusion.source_records import SourceRecord
 
 TAIL = 0.025
 PRIOR_WEIGHT = 1.0  # of the pooled reliability, in claims
@@ -222,6 +224,8 @@ def _expectation(
     shared: SharedSlots, rates: FloatArray, prior: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return P(the pair matches) and P(either side is right) for every shared slot."""
+    from partita.pairs.models import probability
+
     left, right = rates[shared.left], rates[shared.right]
     rho = left * right * shared.sure
     agree = shared.share > 0

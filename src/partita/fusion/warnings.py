@@ -73,9 +73,11 @@ def _support(belief: SlotBelief) -> np.typing.NDArray[np.float64]:
 
 def _cliques(belief: SlotBelief) -> Iterator[tuple[str, ...]]:
     """Yield groups of sources that are linked by a strong dependence."""
+    links = [pair for pair, rho in belief.parameters.dependence.items() if rho >= ALWAYS_AGREE]
+    if not links:
+        return
     from partita.fusion.schema_comparison import component_names
 
-    links = [pair for pair, rho in belief.parameters.dependence.items() if rho >= ALWAYS_AGREE]
     groups: dict[str, list[str]] = {}
     for name, first in component_names((n for pair in links for n in pair), links).items():
         groups.setdefault(first, []).append(name)

@@ -7,7 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,21 +16,15 @@ from partita.fusion.answers import Answer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflicts
-from partita.fusion.entities import (
-    EntityChange,
-    FusedEntity,
-    FusedRecords,
-    Resolved,
-    find_copying_sources,
-)
-from partita.fusion.entity_values import EntitySlot
 from partita.fusion.fuse import Change, Fused
-from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
-from partita.fusion.source_records import SourceRecord
 from partita.fusion.warnings import belief_warnings
-from partita.results.result_lines import result_line
-from partita.results.template_json import figure_json
 from partita.views.layout import WIDTH, cell, clean, count_text, cut_text
+
+if TYPE_CHECKING:  # claims are shown without what links records
+    from partita.fusion.entities import EntityChange, FusedEntity, FusedRecords, Resolved
+    from partita.fusion.entity_values import EntitySlot
+    from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
+    from partita.fusion.source_records import SourceRecord
 
 MAX_OBJECTS = 20
 MAX_SOURCES = 15
@@ -390,6 +384,8 @@ def _sources_of(records: Sequence[str], entity: FusedEntity) -> str:
 
 
 def _entity_sources(fused: FusedRecords) -> Iterator[str]:
+    from partita.fusion.entities import find_copying_sources
+
     widths = (7, 7, 7)
     yield f"{_source_line('source', 'reliability', ('claims', 'right', 'wrong'), widths)}\n"
     sources = fused.source_trusts()
@@ -417,6 +413,8 @@ def entities_json(
     without: str | None = None,
 ) -> dict[str, Any]:
     """Return entities with values and records, sets, sources, copying and comparisons."""
+    from partita.fusion.entities import find_copying_sources
+
     compared = fused.compared_pairs
     set_of_record = {
         record.id: n for n, item in enumerate(fused.sets) for record in item.set.records
@@ -449,6 +447,8 @@ def _renamed(document: dict[str, Any], field: str, key: str) -> dict[str, Any]:
 def _entity_json(
     entity: FusedEntity, fused: FusedRecords, set_of_record: dict[str, int]
 ) -> dict[str, Any]:
+    from partita.results.template_json import figure_json
+
     group = fused.sets[set_of_record[entity.anchor]].set
     document: dict[str, Any] = {"id": entity.id, "sort": entity.type}
     if entity.name:
@@ -464,6 +464,8 @@ def _entity_json(
 
 
 def _slot_json(slot: EntitySlot, entity: FusedEntity) -> dict[str, Any]:
+    from partita.results.template_json import figure_json
+
     values = [
         {
             "value": value.value,
@@ -494,6 +496,8 @@ def _record_json(record: SourceRecord) -> dict[str, Any]:
 
 def _set_json(resolved: Resolved) -> dict[str, Any]:
     """Return a set as in result lines, with the pairs on which sources contradict each other."""
+    from partita.results.result_lines import result_line
+
     assert resolved.set.distribution is not None
     document: dict[str, Any] = json.loads(result_line(resolved.set.distribution))
     conflict = np.zeros((0, 0)) if resolved.set.masses is None else resolved.set.masses.conflict
