@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from naive import naive_seconds
-from partita.configurations.forest.model import ForestParameters, Graph, Scores, weigh
-from partita.configurations.forest.network import Network
+from partita.configurations.forest.model import ForestParameters, ForestScores, Graph, weigh
+from partita.configurations.forest.network import ForestNetwork
 from partita.core import IntArray
 
 Ratio = Callable[..., None]
@@ -34,14 +34,14 @@ def blocky(
     far = ends[:, 0] // block != ends[:, 1] // block
     theta = rng.normal(np.where(near, 2.0, np.where(far, -5.0, -3.0)), 1.5)
     none = np.zeros((0, 2), dtype=np.int64)
-    scores = Scores(np.arange(n), ends[:, 0], ends[:, 1], theta, none, complete=False)
+    scores = ForestScores(np.arange(n), ends[:, 0], ends[:, 1], theta, none, complete=False)
     return weigh(scores, ForestParameters()), np.unique(key, return_inverse=True)[1]
 
 
 def answer(graph: Graph, key: IntArray, draws: int) -> tuple[float, float]:
     """Return the seconds of the processor, and the log-probability of the key."""
     start = time.process_time()
-    network, rng = Network(graph), np.random.default_rng(0)
+    network, rng = ForestNetwork(graph), np.random.default_rng(0)
     log = network.log_weight(key) - network.log_normaliser
     for _ in range(0, draws, CHUNK):
         network.draws(CHUNK, rng)

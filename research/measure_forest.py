@@ -35,7 +35,7 @@ from scipy.spatial.distance import squareform
 
 from partita.app.cluster import first_rule
 from partita.app.solve import learned_parameters
-from partita.configurations.forest.model import ForestParameters, Scores, log_odds, weigh
+from partita.configurations.forest.model import ForestParameters, ForestScores, log_odds, weigh
 from partita.configurations.forest.posterior import of_graph
 from partita.configurations.solve import solve
 from partita.core import (
@@ -321,7 +321,7 @@ def _raw(one: KeyedScores) -> tuple[float | None, FloatArray]:
 def _forest(one: KeyedScores) -> tuple[float | None, FloatArray]:
     n, none = len(one.labels), np.zeros((0, 2), dtype=np.int64)
     complete = 2 * len(one.left) == n * (n - 1)
-    scores = Scores(np.arange(n), one.left, one.right, log_odds(one.p), none, complete)
+    scores = ForestScores(np.arange(n), one.left, one.right, log_odds(one.p), none, complete)
     posterior = of_graph(weigh(scores, learned_parameters("forest")), Budget(work=2000))
     log = posterior.log_weight(one.labels) - posterior.log_normaliser.value
     stated = posterior.pairs().value[one.left, one.right]

@@ -19,7 +19,7 @@ from partita.configurations.forest.model import (
     strengths,
     unlisted_rate,
 )
-from partita.configurations.forest.network import Network, Watched
+from partita.configurations.forest.network import ForestNetwork, Watched
 from partita.configurations.forest.posterior import EXACT, SampledForest
 from partita.core import (
     BoolArray,
@@ -192,7 +192,7 @@ def pair_probabilities(
         graph, left, right = _graph(links, k, apart.get(k)), links.left[own], links.right[own]
         weight, p = graph.weight_of(left, right), np.zeros(len(own))
         rng = np.random.default_rng(int(links.seeds[k]))
-        Network(graph).draws(draws, rng, Watched(left, right, weight, p))
+        ForestNetwork(graph).draws(draws, rng, Watched(left, right, weight, p))
         answers.pair[own] = (p * draws + soft[own]) / (draws + 1.0)
     return answers.pair[rows]
 
@@ -366,7 +366,7 @@ def _answer_large(
     else:
         watched = Watched(left, right, graph.weight_of(left, right), p)
         rng = np.random.default_rng(int(links.seeds[k]))
-        rows = Network(graph, limits.memory).draws(wanted, rng, watched)
+        rows = ForestNetwork(graph, limits.memory).draws(wanted, rng, watched)
     cells = count_cells(rows)
     home = np.zeros(len(graph), dtype=np.int64)
     for number, block in enumerate(_blocks(len(graph), left, right, p)):

@@ -21,7 +21,7 @@ from partita.configurations.certified.posterior import (
     from_list,
     narrowing,
 )
-from partita.configurations.certified.states import Effort, _bounds, cells, flow
+from partita.configurations.certified.states import SearchEffort, _bounds, cells, flow
 from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search
 from partita.configurations.search.prices import UNIT, shares
@@ -267,7 +267,7 @@ def test_pairs_of_a_list_are_exact_where_all_is_listed() -> None:
 @pytest.mark.parametrize("n", [60, 700])
 def test_a_pass_fits_its_share_of_the_memory(n: int) -> None:
     memory, words = 1 << 26, -(-n // 64)
-    effort = _limited_to_memory(Effort(1e-3, 1 << 40, 1 << 40), n, memory)
+    effort = _limited_to_memory(SearchEffort(1e-3, 1 << 40, 1 << 40), n, memory)
     held = n * effort.cells * (8 * words + 8 + 8)  # a mask, a share and a tail for each cell
     assert memory / 64 < held <= memory / 8
     theta, meter = np.where(np.eye(n), 0.0, -math.inf), SearchMeter(Budget(work=10**6))

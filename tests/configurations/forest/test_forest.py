@@ -14,7 +14,7 @@ from oracles import forests
 from partita.configurations.forest import network as networks
 from partita.configurations.forest import posterior as searches
 from partita.configurations.forest.model import ForestParameters, scores_of, weigh
-from partita.configurations.forest.network import Network, Watched
+from partita.configurations.forest.network import ForestNetwork, Watched
 from partita.configurations.forest.posterior import (
     SampledForest,
     clopper_pearson,
@@ -84,7 +84,7 @@ def test_recursion_and_determinants_agree(seed: int, n: int, spread: float) -> N
     recursion = forest(known, DEFAULT, BUDGET, method="exact")
     value = recursion.log_normaliser.value
     assert value == pytest.approx(np.linalg.slogdet(laplacian)[1], rel=1e-9)
-    network = Network(graph)
+    network = ForestNetwork(graph)
     assert network.log_normaliser == pytest.approx(value, rel=1e-12)
     home = components(known.must)
     for row in network.draws(5, rng):
@@ -95,10 +95,10 @@ def test_recursion_and_determinants_agree(seed: int, n: int, spread: float) -> N
 def test_large_cells_are_weighed_alike_sparse_and_dense(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     graph = weigh(scores_of(forests.random_knowledge(rng, 40, 3.0)), DEFAULT)
-    rows = [*Network(graph).draws(3, rng), np.zeros(40, dtype=np.int64)]
-    dense = [Network(graph).log_weight(row) for row in rows]
+    rows = [*ForestNetwork(graph).draws(3, rng), np.zeros(40, dtype=np.int64)]
+    dense = [ForestNetwork(graph).log_weight(row) for row in rows]
     monkeypatch.setattr(networks, "DENSE_CELL", 0)
-    assert [Network(graph).log_weight(row) for row in rows] == pytest.approx(dense, rel=1e-10)
+    assert [ForestNetwork(graph).log_weight(row) for row in rows] == pytest.approx(dense, rel=1e-10)
 
 
 WAYS = {"elimination": (99, 0.0), "walk": (0, math.inf), "both": (3, math.inf)}
@@ -183,7 +183,7 @@ def test_watched_pairs_have_their_probabilities(must: int) -> None:
     graph = weigh(scores_of(known), DEFAULT)
     exactly = of_graph(graph, BUDGET, method="exact").pairs().value[graph.left, graph.right]
     p = np.zeros(len(graph.left))
-    rows = Network(graph).draws(20_000, rng, Watched(graph.left, graph.right, graph.extra, p))
+    rows = ForestNetwork(graph).draws(20_000, rng, Watched(graph.left, graph.right, graph.extra, p))
     share = (rows[:, graph.left] == rows[:, graph.right]).mean(axis=0)
     assert np.abs(p - exactly).max() < 0.012
     assert ((p - exactly) ** 2).mean() < ((share - exactly) ** 2).mean()
@@ -229,15 +229,15 @@ def test_clopper_pearson_bounds_nothing_to_zero() -> None:
 def test_number_of_cells_does_not_depend_on_the_size(n: int) -> None:
     """True pairs at .9 and a weak chain: the cells per template stay about the same."""
     known = _pairs_in_a_chain(n)
-    network = Network(weigh(known, DEFAULT))
+    network = ForestNetwork(weigh(known, DEFAULT))
     rows = network.draws(50, np.random.default_rng(0))
     assert 0.42 < float((rows.max(axis=1) + 1).mean()) / n < 0.62
 
 
 def _pairs_in_a_chain(n: int) -> object:
-    from partita.configurations.forest.model import Scores, log_odds
+    from partita.configurations.forest.model import ForestScores, log_odds
 
     left = np.arange(n - 1)
     p = np.where(left % 2 == 0, 0.9, 0.05)
     none = np.zeros((0, 2), dtype=np.int64)
-    return Scores(np.arange(n), left, left + 1, log_odds(p), none, False)
+    return ForestScores(np.arange(n), left, left + 1, log_odds(p), none, False)

@@ -9,9 +9,9 @@ import pytest
 
 from oracles.merging import knowledge, replayed
 from partita.configurations.merging.decisions import merging
-from partita.configurations.merging.listed import _estimate, enumerate_configurations
+from partita.configurations.merging.listed import _estimate, beam, enumerate_configurations
 from partita.configurations.merging.model import merger
-from partita.configurations.merging.particles import beam, island, plan
+from partita.configurations.merging.particles import island, plan
 from partita.configurations.merging.sampled import CLOSE, ENOUGH, sampled
 from partita.core import Budget
 from partita.errors import TooLarge, Unavailable

@@ -12,7 +12,7 @@ from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import Labels, distribution, log_weights
 from partita.configurations.sampled.chains import neighbours, state_of
 from partita.configurations.sampled.moves import (
-    Pairs,
+    ChainPairs,
     State,
     exchange,
     partner,
@@ -22,26 +22,26 @@ from partita.configurations.sampled.moves import (
 )
 from partita.core import FloatArray, restricted_growth
 
-Move = Callable[[Pairs, State, np.random.Generator], object]
+Move = Callable[[ChainPairs, State, np.random.Generator], object]
 RUNS = 8_000
 SELDOM = 1e-4  # a right move fails once in 10,000 seeds
 
 
-def _single(p: Pairs, s: State, rng: np.random.Generator) -> object:
+def _single(p: ChainPairs, s: State, rng: np.random.Generator) -> object:
     return renew(p, s, int(rng.integers(len(p.theta))), rng)
 
 
-def _split_merge(p: Pairs, s: State, rng: np.random.Generator) -> object:
+def _split_merge(p: ChainPairs, s: State, rng: np.random.Generator) -> object:
     i = int(rng.integers(len(p.theta)))
     return split_merge(p, s, i, partner(p, i, rng), rng)
 
 
-def _exchange(p: Pairs, s: State, rng: np.random.Generator) -> object:
+def _exchange(p: ChainPairs, s: State, rng: np.random.Generator) -> object:
     i = int(rng.integers(len(p.theta)))
     return exchange(p, s, i, partner(p, i, rng), rng)
 
 
-def _redeal(p: Pairs, s: State, rng: np.random.Generator) -> object:
+def _redeal(p: ChainPairs, s: State, rng: np.random.Generator) -> object:
     i = int(rng.integers(len(p.theta)))
     return redeal(p, s, partner(p, i, rng), partner(p, i, rng), rng)
 

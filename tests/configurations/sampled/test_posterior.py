@@ -17,7 +17,7 @@ from partita.configurations.exact.posterior import exact
 from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled import posterior as module
 from partita.configurations.sampled.chains import (
-    Tally,
+    ChainTally,
     _steepest,
     chains,
     neighbours,
@@ -26,7 +26,7 @@ from partita.configurations.sampled.chains import (
 )
 from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
 from partita.configurations.sampled.runs import elite
-from partita.configurations.sampled.summary import Summary
+from partita.configurations.sampled.summary import ChainSummary
 from partita.core import Budget, Figure, FloatArray, Posterior, restricted_growth
 from partita.errors import TooLarge, Unavailable
 
@@ -185,7 +185,7 @@ def test_starts_are_opposite_and_possible() -> None:
 
 def test_an_estimate_below_what_was_visited_is_refused() -> None:
     one = np.ones(1)
-    fine = Summary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 8)
+    fine = ChainSummary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 8)
     judged = module._verdict(Figure.estimate(5.0, 0.1), fine, 7.0, -np.inf)
     assert judged[0].value == 7.0
     assert not judged[1]
@@ -196,7 +196,7 @@ def test_an_estimate_below_what_was_visited_is_refused() -> None:
 
 def test_an_estimate_that_contradicts_certified_bounds_is_refused() -> None:
     one = np.ones(1)
-    fine = Summary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 8)
+    fine = ChainSummary(100, one, 0.001 * one, 0.01, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 8)
     for low, high, converged in ((4.0, 6.0, True), (5.3, 6.0, True), (5.5, 6.0, False)):
         bounds = Figure.interval(low, high)
         judged = module._verdict(Figure.estimate(5.0, 0.1), fine, 4.9, -np.inf, bounds)
@@ -234,7 +234,7 @@ def test_memory_is_predicted_and_too_little_is_refused(n: int, holes: float) -> 
 
 def test_without_work_there_are_two_batches_as_an_error_needs() -> None:
     every = chains(neighbours(_instance(0.3)), np.random.SeedSequence(0))
-    tally = Tally(every, 5, SweepMeter(0.0, 0.0))
+    tally = ChainTally(every, 5, SweepMeter(0.0, 0.0))
     tally.add_halves(10)
     assert len(tally) == 2
     assert tally.summary().sweeps == 2 * 5

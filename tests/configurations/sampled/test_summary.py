@@ -13,8 +13,8 @@ from partita.configurations.sampled.summary import (
     ERROR,
     MIXING,
     SCALE,
-    Counts,
-    Summary,
+    ChainCounts,
+    ChainSummary,
     _spread,
     summary,
 )
@@ -22,20 +22,20 @@ from partita.configurations.sampled.summary import (
 LENGTH, BATCHES, CHAINS = 100, 40, 4
 
 
-def _counted(drawn: NDArray[np.bool_]) -> Counts:
+def _counted(drawn: NDArray[np.bool_]) -> ChainCounts:
     """Chains × batches × sweeps × pairs, as the chains would have counted them."""
     counts = drawn.sum(axis=2).astype(np.float64)
     totals = [chain.sum(axis=0).astype(np.float32) for chain in counts]
     early = [chain[: BATCHES // 2].sum(axis=0).astype(np.float32) for chain in counts]
     squares = (counts**2).sum(axis=(0, 1))
-    return Counts(totals, early, squares, LENGTH, BATCHES, BATCHES // 2)
+    return ChainCounts(totals, early, squares, LENGTH, BATCHES, BATCHES // 2)
 
 
-def _of(drawn: NDArray[np.bool_], scores: NDArray[np.float64]) -> Summary:
+def _of(drawn: NDArray[np.bool_], scores: NDArray[np.float64]) -> ChainSummary:
     return summary(_counted(drawn), scores)
 
 
-def _independent(chance: float, seed: int) -> Summary:
+def _independent(chance: float, seed: int) -> ChainSummary:
     rng = np.random.default_rng(seed)
     drawn = rng.random((CHAINS, BATCHES, LENGTH, 50)) < chance
     return _of(drawn, rng.normal(size=(CHAINS, BATCHES * LENGTH)))

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.certified.states import Cells, Effort, Flow, cells, flow
+from partita.configurations.certified.states import CoveringCells, Flow, SearchEffort, cells, flow
 from partita.configurations.count import bell, count
 from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search, score
@@ -117,7 +117,7 @@ LISTED = 256  # configurations around the best: a lower bound before anything el
 GUESSES = (0.75, 0.5, 1.0, 0.0)  # shares of the best configuration's log-odds tried as prices
 NARROW = 1e-6  # the width of the log-normaliser at which it is enough
 MISSING = 1e-3  # the share of mass not visited up to which draws are offered
-FIRST = Effort(least=1e-3, cells=1 << 12, states=1 << 12)
+FIRST = SearchEffort(least=1e-3, cells=1 << 12, states=1 << 12)
 FINEST = 1e-15
 LEAST_CELLS = 64
 MOST_PAIRS = 1 << 24  # looked at for the first lower bound
@@ -174,8 +174,8 @@ def _passes(
 
 
 def _guess(
-    theta: FloatArray, labels: IntArray, effort: Effort, meter: SearchMeter
-) -> tuple[FloatArray, Cells]:
+    theta: FloatArray, labels: IntArray, effort: SearchEffort, meter: SearchMeter
+) -> tuple[FloatArray, CoveringCells]:
     """Return the initial prices with the least sum, and their cells."""
     half, least = shares(theta, labels), np.full(len(theta), 0.1 * effort.least)
     best_guess = half * GUESSES[0]
@@ -189,20 +189,22 @@ def _guess(
     return best_guess, chosen
 
 
-def _more(effort: Effort, passed: Flow, memory: int) -> Effort:
+def _more(effort: SearchEffort, passed: Flow, memory: int) -> SearchEffort:
     """Return limits for the next pass: a tenth of the mass, room for eight times what was used."""
     listed = int(np.diff(passed.cells.begin).max())
-    effort_wanted = Effort(0.1 * effort.least, max(FIRST.cells, 8 * listed), 8 * len(passed.mass))
+    effort_wanted = SearchEffort(
+        0.1 * effort.least, max(FIRST.cells, 8 * listed), 8 * len(passed.mass)
+    )
     return _limited_to_memory(effort_wanted, len(passed.cells.b), memory)
 
 
-def _limited_to_memory(effort: Effort, n: int, memory: int) -> Effort:
+def _limited_to_memory(effort: SearchEffort, n: int, memory: int) -> SearchEffort:
     """Cut the limits to the memory; two passes are held at a time."""
     words = words_of(n)
     room = memory // 8 // (n * (8 * words + 32))
     states = min(MOST_STATES, memory // 4 // (8 * words + 160))
     states = max(FIRST.states, min(effort.states, states))
-    return Effort(effort.least, max(LEAST_CELLS, min(effort.cells, room)), states)
+    return SearchEffort(effort.least, max(LEAST_CELLS, min(effort.cells, room)), states)
 
 
 @dataclass(frozen=True, eq=False)

@@ -294,7 +294,7 @@ COARSER = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class SearchEffort:
     """The limits of one pass.
 
     `least` is the smallest mass that is followed; `cells` that begin with one template and `states`
@@ -307,7 +307,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CoveringCells:
     """Cells by their first template, largest share first.
 
     tails[k + i] bounds the sum of the shares of template i's cells from the k-th on, with those
@@ -326,7 +326,7 @@ class Cells:
 class Flow:
     """The states and edges of one pass, and the bounds on the log-normaliser that it gives."""
 
-    cells: Cells
+    cells: CoveringCells
     mass: FloatArray
     edges: IntArray
     target: Indices
@@ -344,7 +344,7 @@ def cells(
     least: FloatArray,
     room: int,
     meter: SearchMeter,
-) -> Cells:
+) -> CoveringCells:
     """Return prices b ≥ guess, last template first, and the cells with large shares.
 
     `labels` is a good configuration: its cells say beforehand how large is large. `least` is made
@@ -356,7 +356,7 @@ def cells(
     lists = [maker.cells_of(i, places) for i in range(n - 1, -1, -1)][::-1]
     begin = np.cumsum([0, *(len(shares) for _, shares, _ in lists)])
     masks, shares, tails = (np.concatenate(parts) for parts in zip(*lists, strict=True))
-    return Cells(maker.b, maker.least, begin, masks, shares, tails)
+    return CoveringCells(maker.b, maker.least, begin, masks, shares, tails)
 
 
 class _PriceMaker:
@@ -417,7 +417,7 @@ def _log_sum(logs: FloatArray, left_out: float) -> float:
     return top + math.log(float(np.exp(logs - top).sum()) + math.exp(left_out - top))
 
 
-def flow(theta: FloatArray, cells: Cells, effort: Effort, meter: SearchMeter) -> Flow:
+def flow(theta: FloatArray, cells: CoveringCells, effort: SearchEffort, meter: SearchMeter) -> Flow:
     """Propagate mass from the state in which nothing is covered."""
     n, words = len(theta), cells.masks.shape[1]
     states, most = effort.states, 8 * effort.states

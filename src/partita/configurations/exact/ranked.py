@@ -84,7 +84,7 @@ def _decided(bits: int) -> int:
     return min(TOGETHER, bits - LARGEST) if bits > LARGEST else 2 - (bits + 1) % 2
 
 
-class _Rows(NamedTuple):
+class _RankedRows(NamedTuple):
     """Rows `apart` for subsets of the open templates, by the number of decided ones.
 
     Factors have rows for the numbers from 0 to `held`, and results from `held` to `depth`.
@@ -106,7 +106,7 @@ def disjoint_product(
     f: FloatArray, g: FloatArray, h: FloatArray, arenas: Arenas, pool: Executor
 ) -> None:
     """Fill h(S) = Σ_{C ⊆ S} f(C)·g(S∖C) for every subset S of at least ten templates."""
-    rows = _Rows(f, g, h, len(f).bit_length() - 1)
+    rows = _RankedRows(f, g, h, len(f).bit_length() - 1)
     chosen = range(1 << _decided(rows.bits))
     if rows.bits <= THREADS:
         for part in chosen:
@@ -117,7 +117,7 @@ def disjoint_product(
             _add_part(rows, part, results)
 
 
-def _part(rows: _Rows, chosen: int, arena: _Arena) -> FloatArray:
+def _part(rows: _RankedRows, chosen: int, arena: _Arena) -> FloatArray:
     """Return the results for one choice of the templates that are decided next."""
     decided, size = _decided(rows.bits), chosen.bit_count()
     bits, count, depth = rows.bits - decided, rows.held + size, rows.depth + decided
@@ -128,13 +128,16 @@ def _part(rows: _Rows, chosen: int, arena: _Arena) -> FloatArray:
     if bits <= LARGEST:
         subtree(*arena, bits, count, depth, LANES)
         return h
-    inner, left = _Rows(f, g, h, bits, count, depth), arena._replace(parts=arena.parts[ends[-1] :])
+    inner, left = (
+        _RankedRows(f, g, h, bits, count, depth),
+        arena._replace(parts=arena.parts[ends[-1] :]),
+    )
     for part in range(1 << _decided(bits)):
         _add_part(inner, part, _part(inner, part, left))
     return h
 
 
-def _add_part(rows: _Rows, chosen: int, results: FloatArray) -> None:
+def _add_part(rows: _RankedRows, chosen: int, results: FloatArray) -> None:
     """Add the results of one part to those of all choices that hold it, with their signs."""
     decided, sizes = _decided(rows.bits), (rows.held, rows.depth)
     width = 1 << rows.bits >> decided

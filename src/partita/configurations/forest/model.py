@@ -65,7 +65,7 @@ class ForestParameters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class ForestScores:
     """Pair scores of one set as rows: compared pairs with θ, and what is known for certain.
 
     `home` gives each template its group of must-links; `apart` has the cannot-links as rows of two
@@ -155,7 +155,7 @@ class Links(NamedTuple):
     seeds: NDArray[np.uint64]
 
 
-def scores_of(knowledge: Knowledge) -> Scores:
+def scores_of(knowledge: Knowledge) -> ForestScores:
     """Return the scores of a set that is given as matrices."""
     n = len(knowledge.p)
     upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)
@@ -165,7 +165,7 @@ def scores_of(knowledge: Knowledge) -> Scores:
     theta = np.where(knowledge.must[left, right], np.inf, log_odds(knowledge.p[left, right]))
     apart = np.argwhere(upper & ~knowledge.compatible)
     complete = bool((compared | known)[upper].all())
-    return Scores(components(knowledge.must), left, right, theta, apart, complete)
+    return ForestScores(components(knowledge.must), left, right, theta, apart, complete)
 
 
 def log_odds(p: FloatArray) -> FloatArray:
@@ -175,7 +175,7 @@ def log_odds(p: FloatArray) -> FloatArray:
     return theta
 
 
-def weigh(scores: Scores, parameters: ForestParameters) -> Graph:
+def weigh(scores: ForestScores, parameters: ForestParameters) -> Graph:
     """Return the weights W_ij = ½·exp(x_ij)·h(m_ij), must-links contracted.
 
     x is the mean of aθ + c with that of pairs of probably the same templates (`averaged`).

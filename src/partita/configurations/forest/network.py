@@ -45,7 +45,7 @@ class Watched(NamedTuple):
 
 
 @dataclass(eq=False)
-class Network:
+class ForestNetwork:
     """The graph of one set as lists of neighbours, both ways."""
 
     graph: Graph
@@ -111,7 +111,7 @@ class Network:
         root = np.zeros(len(part))
         root[[int(np.argmax(home == c)) for c in range(int(chosen.sum()))]] = 1.0
         edges = part.left[inside], part.right[inside], part.extra[inside]
-        cells = Network(part, self.memory)
+        cells = ForestNetwork(part, self.memory)
         factor = cells._eliminate(*edges, root, home, stop=len(part))
         logs = np.zeros(int(chosen.sum()))
         with np.errstate(divide="ignore"):

@@ -23,7 +23,7 @@ from partita.configurations.forest.model import (
     violated,
     weigh,
 )
-from partita.configurations.forest.network import DENSE_CELL, Network
+from partita.configurations.forest.network import DENSE_CELL, ForestNetwork
 from partita.configurations.odds import Knowledge
 from partita.configurations.product_posterior import Contracted, Part, Product
 from partita.core import (
@@ -126,7 +126,7 @@ class SampledForest:
     def __init__(self, graph: Graph, budget: Budget, seed: int) -> None:
         self.graph, self.budget, self.seed = graph, budget, seed
         self.size = len(graph)
-        self.network = Network(graph, budget.memory)
+        self.network = ForestNetwork(graph, budget.memory)
         self.tried = 0
         self.rows = self._rows()
         self.log_normaliser = self._log_normaliser()
@@ -263,7 +263,9 @@ PLAIN = 14  # groups up to which products of weights are plain numbers
 ALONE = -1  # the cell of a template that leaves the others
 
 
-def best_found(network: Network, rows: IntArray, budget: Budget) -> tuple[IntArray, FloatArray]:
+def best_found(
+    network: ForestNetwork, rows: IntArray, budget: Budget
+) -> tuple[IntArray, FloatArray]:
     """Return configurations and log-weights, best first: local optima and their neighbours."""
     end = time.monotonic() + budget.seconds / 4 if budget.work is None else np.inf
     starts = [*rows[:STARTS], _consensus(network, rows)]
@@ -281,7 +283,7 @@ def best_found(network: Network, rows: IntArray, budget: Budget) -> tuple[IntArr
     return near[order], logs[order]
 
 
-def _consensus(network: Network, rows: IntArray) -> IntArray:
+def _consensus(network: ForestNetwork, rows: IntArray) -> IntArray:
     """Link the compared pairs that share a cell in most draws."""
     g = network.graph
     share = np.zeros(len(g.left))
@@ -345,7 +347,7 @@ def _blocks(graph: Graph, most: int) -> IntArray:
 class _Search:
     """Moves of one template to the cell of a neighbour, or to a cell of its own."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: ForestNetwork) -> None:
         self.network, self.graph = network, network.graph
         ends = np.concatenate([self.graph.left, self.graph.right])
         others = np.concatenate([self.graph.right, self.graph.left])

@@ -14,7 +14,7 @@ from partita.configurations.merging.lattice import (
     SMALL,
     Lattice,
     LatticePosterior,
-    States,
+    LatticeStates,
     lattice,
 )
 from partita.configurations.merging.listed import ListedPosterior, enumerate_configurations
@@ -106,7 +106,7 @@ def _packs(model: Merger) -> bool:
     return reach_of(model) <= BITS
 
 
-def _states(model: Merger) -> States:
+def _states(model: Merger) -> LatticeStates:
     if model.size <= SMALL:
         return small_states(model)
     from partita.configurations.merging.states import packed_states
@@ -150,7 +150,8 @@ def _bounded(model: Merger, budget: Budget, room: float) -> ListedPosterior | La
     """Return the result of a bounded search, and a bound for the rest."""
     if _packs(model):
         return _lattice_posterior(model, budget, lattice(_states(model), model.size, room))
-    from partita.configurations.merging.particles import beam, plan
+    from partita.configurations.merging.listed import beam
+    from partita.configurations.merging.particles import plan
 
     planned = plan(model)
     width = int(min(2000, max(8, 20 * room / planned.cost)))

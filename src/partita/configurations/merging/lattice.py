@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.exact.listed import listed_cells
-from partita.configurations.merging.listed import MassBounds, bell_bits, log2_count, log_sum
+from partita.configurations.merging.listed import MassBounds, bell_bits, log2_count
 from partita.configurations.merging.listed import count as count_configurations
-from partita.configurations.merging.model import Merger
+from partita.configurations.merging.model import Merger, log_sum
 from partita.core import Best, BoolArray, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import InputError, TooLarge, Unavailable
 
@@ -30,7 +30,7 @@ FLOOR = 700.0  # e**-700 bounds what underflows beside the largest mass of a lay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class LatticeStep:
     """All decisions about one template, in the order of the states that they start from."""
 
     first: IntArray  # where each state's decisions begin, and the end
@@ -38,16 +38,16 @@ class Step:
     joined: NDArray[np.int16]  # the tail joined, −1 for a new cell
     weight: FloatArray
 
-    def only(self, kept: BoolArray) -> Step:
+    def only(self, kept: BoolArray) -> LatticeStep:
         """Return only the decisions that lead to these states, which are renumbered."""
         number = np.cumsum(kept) - 1
         stays = kept[self.target]
         first = np.concatenate([[0], np.cumsum(stays)])[self.first]
         target = number[self.target[stays]].astype(np.int32)
-        return Step(first, target, self.joined[stays], self.weight[stays])
+        return LatticeStep(first, target, self.joined[stays], self.weight[stays])
 
 
-class States(Protocol):
+class LatticeStates(Protocol):
     """The states that a step leads to; state 0 of the first has no cells."""
 
     def __len__(self) -> int: ...
@@ -55,13 +55,13 @@ class States(Protocol):
     def choices(self) -> IntArray:
         """Return an upper bound on the decisions of each state."""
 
-    def take(self, kept: IntArray) -> States:
+    def take(self, kept: IntArray) -> LatticeStates:
         """Return only these states."""
 
     def tails(self) -> IntArray:
         """Return the live tails of each state as bits: d is the template d + 1 before the next."""
 
-    def grow(self, x: int) -> tuple[Step, States]:
+    def grow(self, x: int) -> tuple[LatticeStep, LatticeStates]:
         """Return all decisions about template x."""
 
 
@@ -72,7 +72,7 @@ class Lattice:
     Before template `whole` nothing was dropped; `made` decisions were looked at in all.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[LatticeStep, ...]
     tails: tuple[IntArray, ...]
     masses: tuple[FloatArray, ...]
     mass: MassBounds
@@ -90,7 +90,7 @@ class Lattice:
             chance: FloatArray = np.exp(step.weight + self.masses[x + 1][step.target] - before)
         return np.nan_to_num(chance, copy=False)
 
-    def taken(self) -> Iterator[tuple[Step, FloatArray, FloatArray]]:
+    def taken(self) -> Iterator[tuple[LatticeStep, FloatArray, FloatArray]]:
         """Yield each step with its decisions' probabilities given their state, and of both."""
         visited: FloatArray = np.ones(1)
         for x, step in enumerate(self.steps):
@@ -107,7 +107,7 @@ class Lattice:
         return probabilities
 
 
-def _sum_by_target(step: Step, shares: FloatArray, states: int) -> FloatArray:
+def _sum_by_target(step: LatticeStep, shares: FloatArray, states: int) -> FloatArray:
     """Sum the values over the decisions that lead to each state."""
     sums: FloatArray = np.bincount(step.target, shares, states).astype(np.float64)
     return sums
@@ -117,8 +117,8 @@ def _sum_by_target(step: Step, shares: FloatArray, states: int) -> FloatArray:
 class _Growth:
     """A growing lattice: forward masses are computed when states must be dropped."""
 
-    states: States
-    steps: list[Step] = field(default_factory=list)
+    states: LatticeStates
+    steps: list[LatticeStep] = field(default_factory=list)
     tails: list[IntArray] = field(default_factory=list)
     reached: FloatArray = field(default_factory=lambda: np.zeros(1))
     at: int = 0
@@ -145,7 +145,7 @@ class _Growth:
         self.steps[-1] = self.steps[-1].only(kept)
 
 
-def _forward(step: Step, reached: FloatArray) -> FloatArray:
+def _forward(step: LatticeStep, reached: FloatArray) -> FloatArray:
     """Return the log-mass that arrives in each state; where it underflows, a bound for it."""
     arriving = np.repeat(reached, np.diff(step.first)) + step.weight
     top = float(arriving.max(initial=-math.inf))
@@ -156,7 +156,7 @@ def _forward(step: Step, reached: FloatArray) -> FloatArray:
     return masses
 
 
-def lattice(states: States, size: int, decisions: float) -> Lattice:
+def lattice(states: LatticeStates, size: int, decisions: float) -> Lattice:
     """Grow a lattice with at most so many decisions: three quarters freely, then evenly.
 
     The mass that a dropped state could still have had is at most the mass that reached it.
@@ -183,14 +183,14 @@ def lattice(states: States, size: int, decisions: float) -> Lattice:
     return Lattice(tuple(growth.steps), tails, masses, bounds, whole, used)
 
 
-def _masses(steps: list[Step], last: int) -> tuple[FloatArray, ...]:
+def _masses(steps: list[LatticeStep], last: int) -> tuple[FloatArray, ...]:
     masses = [np.zeros(last)]
     for step in reversed(steps):
         masses.append(_sums(step, step.weight + masses[-1][step.target]))
     return tuple(masses[::-1])
 
 
-def _sums(step: Step, logs: FloatArray) -> FloatArray:
+def _sums(step: LatticeStep, logs: FloatArray) -> FloatArray:
     """Return, for every state, the logarithm of the sum over its decisions."""
     top = most(step, logs)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -199,7 +199,7 @@ def _sums(step: Step, logs: FloatArray) -> FloatArray:
     return np.where(np.isneginf(top), top, sums)
 
 
-def most(step: Step, values: FloatArray) -> FloatArray:
+def most(step: LatticeStep, values: FloatArray) -> FloatArray:
     """Return, for every state, the largest value of its decisions; −∞ if it has none."""
     ended = np.append(values, -math.inf)
     top = np.maximum.reduceat(ended, step.first[:-1])
@@ -266,7 +266,7 @@ def pair_marginals(lattice: Lattice) -> FloatArray:
     return within
 
 
-def _before(step: Step, chance: FloatArray, x: int, after: FloatArray) -> FloatArray:
+def _before(step: LatticeStep, chance: FloatArray, x: int, after: FloatArray) -> FloatArray:
     """Return the table before x, tails by later templates, from the one after it."""
     tables = np.zeros((len(chance) + 1, x, after.shape[2] + 1))  # an empty one ends the last sum
     tables[:-1, :, 1:] = after[step.target, :x]
@@ -394,7 +394,9 @@ class LatticePosterior:
         return labels
 
 
-def _choose(step: Step, chances: FloatArray, state: IntArray, rng: np.random.Generator) -> IntArray:
+def _choose(
+    step: LatticeStep, chances: FloatArray, state: IntArray, rng: np.random.Generator
+) -> IntArray:
     """Choose one of its state's decisions for each draw."""
     bounds = np.concatenate([[0.0], np.cumsum(chances)])
     low, high = step.first[state], step.first[state + 1]

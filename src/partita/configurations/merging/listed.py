@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +18,12 @@ from partita.configurations.exact.listed import (
     listed_pairs,
     partitions,
 )
-from partita.configurations.merging.model import Merger
+from partita.configurations.merging.model import Merger, log_sum
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import InputError, Unavailable
+
+if TYPE_CHECKING:
+    from partita.configurations.merging.particles import BeamPlan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,12 +229,6 @@ def bell_bits(n: int) -> float:
     return min(math.lgamma(n + 1) / math.log(2), n * math.log2(0.792 * n / math.log(n + 1)))
 
 
-def log_sum(logs: FloatArray) -> float:
-    """Return the logarithm of a sum of exponentials; minus infinity for none."""
-    top = float(logs.max(initial=-math.inf))
-    return top if math.isinf(top) else top + math.log(float(np.exp(logs - top).sum()))
-
-
 ISLANDS, WORK = 16, 2e8
 
 
@@ -265,3 +263,12 @@ def _equal_weights(model: Merger) -> Merger:
     possible = model.compatible[np.ix_(first, first)]
     yes = np.where(possible, 0.0, -math.inf)
     return Merger(yes, np.zeros(possible.shape), possible, np.arange(len(first)))
+
+
+def beam(model: Merger, planned: BeamPlan, width: int) -> ListedPosterior:
+    """List the best beginnings, template by template; the dropped mass bounds what is missing."""
+    from partita.configurations.merging.particles import best_beginnings
+
+    best, dropped, single = best_beginnings(planned, width)
+    mass = MassBounds(log_sum(best.scores), log_sum(dropped), single, planned.size)
+    return list_posterior(model, best.home.astype(np.int64), best.scores, mass, None)

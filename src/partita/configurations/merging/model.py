@@ -97,6 +97,12 @@ def spread(apart: BoolArray, groups: IntArray) -> BoolArray:
     return between[np.ix_(groups, groups)]
 
 
+def log_sum(logs: FloatArray) -> float:
+    """Return the logarithm of a sum of exponentials; minus infinity for none."""
+    top = float(logs.max(initial=-math.inf))
+    return top if math.isinf(top) else top + math.log(float(np.exp(logs - top).sum()))
+
+
 def is_constrained(model: Merger) -> bool:
     """Return whether a yes may be forbidden or a configuration dropped.
 

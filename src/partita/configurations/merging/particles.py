@@ -9,13 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.configurations.merging.listed import (
-    ListedPosterior,
-    MassBounds,
-    list_posterior,
-    log_sum,
-)
-from partita.configurations.merging.model import Merger
+from partita.configurations.merging.model import Merger, log_sum
 from partita.core import FloatArray, IntArray
 
 NEGLIGIBLE = 40.0  # e**-40 of the largest choice is less than what a double can tell
@@ -254,7 +248,7 @@ Row = tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class BeamPlan:
     """For each template whom it asks, latest first; log p, log(1 − p), p, 1 − p; whom to check."""
 
     size: int
@@ -268,7 +262,7 @@ class Plan:
         return sum(min(len(row[0]), 64) + len(row[-1]) + 8 for row in self.rows)
 
 
-def plan(model: Merger) -> Plan:
+def plan(model: Merger) -> BeamPlan:
     n = model.size
     apart = np.tril(~model.compatible, -1)
     counts_closed = bool(2 * apart.sum() <= n * (n - 1) / 2)
@@ -278,7 +272,7 @@ def plan(model: Merger) -> Plan:
         asks = np.flatnonzero(model.log_yes[x, :x] > -math.inf)[::-1].copy()
         yes, no = model.log_yes[x, :x], model.log_no[x, :x]
         rows.append((asks, yes, no, np.exp(yes), np.exp(no), np.flatnonzero(check[x])))
-    return Plan(n, rows, counts_closed, _earlier_mates(model.groups))
+    return BeamPlan(n, rows, counts_closed, _earlier_mates(model.groups))
 
 
 def _earlier_mates(groups: IntArray) -> IntArray:
@@ -322,7 +316,9 @@ def crowd(count: int, size: int) -> Crowd:
 BYTES = 4 * 4 + 4  # of one template in one configuration, while one table is chosen anew
 
 
-def island(planned: Plan, count: int, rng: np.random.Generator) -> tuple[Crowd, FloatArray, float]:
+def island(
+    planned: BeamPlan, count: int, rng: np.random.Generator
+) -> tuple[Crowd, FloatArray, float]:
     """Return draws, their log-weights relative to each other, and the estimate of log Z."""
     draws, logs, total = crowd(count, planned.size), np.zeros(count), 0.0
     for x, row in enumerate(planned.rows):
@@ -349,8 +345,11 @@ def _resample(shares: FloatArray, rng: np.random.Generator) -> IntArray:
     return np.minimum(chosen, count - 1)
 
 
-def beam(model: Merger, planned: Plan, width: int) -> ListedPosterior:
-    """Return the best beginnings, template by template; the dropped mass bounds what is missing."""
+def best_beginnings(planned: BeamPlan, width: int) -> tuple[Crowd, FloatArray, float]:
+    """Return the best beginnings, template by template, with what was dropped.
+
+    That is the logarithm of the mass dropped at each template, and the largest single log-weight.
+    """
     beginnings = crowd(1, planned.size)
     dropped: list[float] = []
     single = -math.inf
@@ -365,8 +364,7 @@ def beam(model: Merger, planned: Plan, width: int) -> ListedPosterior:
         dropped.append(log_sum(rest))
         single = max(single, float(rest.max(initial=-math.inf)))
         beginnings = _extend(beginnings, source[by], joined[by], weight[by], x)
-    mass = MassBounds(log_sum(beginnings.scores), log_sum(np.array(dropped)), single, planned.size)
-    return list_posterior(model, beginnings.home.astype(np.int64), beginnings.scores, mass, None)
+    return beginnings, np.array(dropped), single
 
 
 def _largest(weight: FloatArray, width: int) -> IntArray:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.merging.lattice import LatticePosterior
-from partita.configurations.merging.listed import ListedPosterior, count, log2_count, log_sum
-from partita.configurations.merging.model import Merger, is_constrained
+from partita.configurations.merging.listed import ListedPosterior, count, log2_count
+from partita.configurations.merging.model import Merger, is_constrained, log_sum
 from partita.configurations.merging.particles import (
     BYTES,
-    Plan,
+    BeamPlan,
     gather,
     island,
     plan,
@@ -37,11 +37,11 @@ RATE = 6e7  # units of work a second, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SampledPosterior:
+class SampledMerging:
     """The posterior by weighted draws."""
 
     model: Merger
-    planned: Plan
+    planned: BeamPlan
     reference: ListedPosterior | LatticePosterior
     log_normaliser: Figure
     marginals: Marginals
@@ -114,7 +114,7 @@ def sampled(
     seed: int,
     reference: ListedPosterior | LatticePosterior,
     why: str,
-) -> SampledPosterior:
+) -> SampledMerging:
     """Draw larger and larger islands until the pairs are close enough or the budget is spent."""
     planned, top = plan(model), reference.best(200)
     most = _most_draws(model, budget)
@@ -146,14 +146,14 @@ def _most_draws(model: Merger, budget: Budget) -> int:
 
 def _answer(
     model: Merger,
-    planned: Plan,
+    planned: BeamPlan,
     reference: ListedPosterior | LatticePosterior,
     top: Best,
     count: int,
     seed: int,
     budget: Budget,
     why: str,
-) -> SampledPosterior:
+) -> SampledMerging:
     totals, sums = _islands(planned, count, seed, top)
     draws = ISLANDS * count
     log_z = log_sum(totals) - math.log(ISLANDS)
@@ -167,7 +167,7 @@ def _answer(
     )
     good = good and _plausible(sums, top, reference, log_z, error)
     reason = f"{why}: {draws} draws, effective size {effective:.0f}"
-    return SampledPosterior(
+    return SampledMerging(
         model, planned, reference, figure, marginals, _bits(sums, log_z, error),
         effective, draws, sums.work, good, budget.memory, reason,
     )  # fmt: skip
@@ -179,7 +179,7 @@ def _sums(n: int) -> _Sums:
     return _Sums(z, score, listed, pairs, squares, products)
 
 
-def _islands(planned: Plan, count: int, seed: int, top: Best) -> tuple[FloatArray, _Sums]:
+def _islands(planned: BeamPlan, count: int, seed: int, top: Best) -> tuple[FloatArray, _Sums]:
     n = planned.size
     totals = np.empty(ISLANDS)
     sums = _sums(n)

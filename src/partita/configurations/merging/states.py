@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.merging.lattice import BITS, Lattice, Step
+from partita.configurations.merging.lattice import BITS, Lattice, LatticeStep
 from partita.configurations.merging.model import Merger, mask, reach_of
 from partita.core import BoolArray, FloatArray, IntArray
 
@@ -46,7 +46,7 @@ def rules(model: Merger) -> Rules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmallStates:
-    """States as rows of masks, NO_TAIL for what is not a live tail (see `lattice.States`)."""
+    """States as rows of masks, NO_TAIL where no live tail is (see `lattice.LatticeStates`)."""
 
     model: Merger
     rules: Rules
@@ -66,7 +66,7 @@ class SmallStates:
         """Raise: small sets compute their pair marginals without the tails."""
         return np.zeros(0, dtype=np.int64)
 
-    def grow(self, x: int) -> tuple[Step, SmallStates]:
+    def grow(self, x: int) -> tuple[LatticeStep, SmallStates]:
 
         placed = [self._place(x, *answer) for answer in self._answers(x)]
         source = np.concatenate([part[0] for part in placed])
@@ -76,7 +76,7 @@ class SmallStates:
         )
         fresh, target = _distinct(rows)
         first = np.searchsorted(source[order], np.arange(len(self) + 1))
-        step = Step(first, target.astype(np.int32), joined.astype(np.int16), weight)
+        step = LatticeStep(first, target.astype(np.int32), joined.astype(np.int16), weight)
         return step, SmallStates(self.model, self.rules, fresh)
 
     def _answers(self, x: int) -> list[tuple[int, IntArray, FloatArray]]:
@@ -137,7 +137,7 @@ class _RelativeRules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedStates:
-    """States packed into words (see `lattice.States`)."""
+    """States packed into words (see `lattice.LatticeStates`)."""
 
     model: Merger
     near: _RelativeRules
@@ -163,7 +163,7 @@ class PackedStates:
         """Return the bits of a field before template x."""
         return max(1, min(self.model.size - x, self.reach))
 
-    def grow(self, x: int) -> tuple[Step, PackedStates]:
+    def grow(self, x: int) -> tuple[LatticeStep, PackedStates]:
         from partita.configurations.merging.kernels import expand
 
         back = x - 1 - np.arange(min(x, BITS))
@@ -181,7 +181,7 @@ class PackedStates:
         )
         tail = np.where(joined < 0, -1, x - 1 - joined.astype(np.int16))
         after = PackedStates(self.model, self.near, self.reach, x + 1, keys[:, 0], keys[:, 1:])
-        return Step(first, target, tail, weight), after
+        return LatticeStep(first, target, tail, weight), after
 
 
 def _facts(near: _RelativeRules, x: int) -> tuple[int, int, int, int, int, bool]:

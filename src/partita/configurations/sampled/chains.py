@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from partita.configurations.meters import SweepMeter
 from partita.configurations.optimum import local_search
-from partita.configurations.sampled.summary import PIECE, Counts, Summary, pieces, summary
+from partita.configurations.sampled.summary import PIECE, ChainCounts, ChainSummary, pieces, summary
 from partita.core import FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled.moves import Pairs, State
+    from partita.configurations.sampled.moves import ChainPairs, State
     from partita.configurations.sampled.runs import Elite
 
 CHAINS = ((100, 32), (400, 16))  # up to so many templates so many chains
@@ -49,9 +49,9 @@ def moves_of(n: int) -> int:
     return max(1, n // 5)
 
 
-def neighbours(theta: FloatArray) -> Pairs:
+def neighbours(theta: FloatArray) -> ChainPairs:
     """Return the compatible pairs by rows; partners are picked in proportion to min(odds, e³)."""
-    from partita.configurations.sampled.moves import Pairs
+    from partita.configurations.sampled.moves import ChainPairs
 
     n = len(theta)
     possible = theta > -np.inf
@@ -64,10 +64,10 @@ def neighbours(theta: FloatArray) -> Pairs:
         pick[row] = _running_sums(theta[i, possible[i]])
     above = np.triu(possible).sum(axis=1)
     base = np.cumsum(above) - first[1:]  # both run to the end of a row
-    return Pairs(np.ascontiguousarray(theta), first, near, pick, base)
+    return ChainPairs(np.ascontiguousarray(theta), first, near, pick, base)
 
 
-def any_incompatible(pairs: Pairs) -> bool:
+def any_incompatible(pairs: ChainPairs) -> bool:
     """Return whether any two templates exclude each other."""
     return len(pairs.near) < len(pairs.theta) * (len(pairs.theta) - 1)
 
@@ -79,7 +79,7 @@ def _running_sums(gains: FloatArray) -> FloatArray:
     return sums / sums[-1] if len(sums) else sums
 
 
-def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
+def starts(pairs: ChainPairs, rng: np.random.Generator) -> list[State]:
     """Return one state for each chain, as dispersed as is cheap.
 
     All apart, all together, the best of local searches; then annealed states and states in which
@@ -99,7 +99,7 @@ def starts(pairs: Pairs, rng: np.random.Generator) -> list[State]:
     return states
 
 
-def _scattered_state(pairs: Pairs, beta: float, rng: np.random.Generator) -> State:
+def _scattered_state(pairs: ChainPairs, beta: float, rng: np.random.Generator) -> State:
     """Return a state in which each template in turn drew its cell, the log-odds times beta."""
     from partita.configurations.sampled.moves import blank, place
 
@@ -110,7 +110,7 @@ def _scattered_state(pairs: Pairs, beta: float, rng: np.random.Generator) -> Sta
     return state_of(pairs, state.label[:n])
 
 
-def state_of(pairs: Pairs, labels: IntArray) -> State:
+def state_of(pairs: ChainPairs, labels: IntArray) -> State:
     from partita.configurations.sampled.moves import blank
     from partita.configurations.sampled.runs import adopt
 
@@ -141,7 +141,7 @@ def _steepest(theta: FloatArray) -> float:
     return max(1.0, *(float(np.abs(row[row > -np.inf]).max()) for row in theta))
 
 
-def annealed_state(pairs: Pairs, rng: np.random.Generator) -> State:
+def annealed_state(pairs: ChainPairs, rng: np.random.Generator) -> State:
     """Return a state from a random order of templates by annealing."""
     from partita.configurations.sampled.moves import blank, place
     from partita.configurations.sampled.runs import run, states
@@ -178,7 +178,7 @@ def run_parallel(work: Callable[[One], Other], items: Iterable[One]) -> list[Oth
 class Chain:
     """A state, its own random numbers, and its counts in this round."""
 
-    pairs: Pairs
+    pairs: ChainPairs
     state: State
     rng: np.random.Generator
     elite: Elite
@@ -221,7 +221,7 @@ class Chain:
 
 
 def wander(
-    pairs: Pairs, state: State, count: int, apart: int, rng: np.random.Generator
+    pairs: ChainPairs, state: State, count: int, apart: int, rng: np.random.Generator
 ) -> NDArray[np.int32]:
     """Continue from a state; return so many states, so many sweeps apart, as rows of labels."""
     from partita.configurations.sampled.runs import run, states
@@ -232,7 +232,7 @@ def wander(
     return notes.rows
 
 
-def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
+def chains(pairs: ChainPairs, seeds: np.random.SeedSequence) -> list[Chain]:
     """Return one chain for each start."""
     from partita.configurations.sampled.runs import elite
 
@@ -249,17 +249,17 @@ def chains(pairs: Pairs, seeds: np.random.SeedSequence) -> list[Chain]:
     ]
 
 
-def explore(every: list[Chain], meter: SweepMeter, progress: Progress = None) -> Summary:
+def explore(every: list[Chain], meter: SweepMeter, progress: Progress = None) -> ChainSummary:
     """Run rounds until the error is small and the chains agree, or the budget is spent."""
     # short at first, but not so short that adding up the counts takes longer than counting
-    tally = Tally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
+    tally = ChainTally(every, 4 + len(every[0].counts) // (100 * len(every[0].pairs.theta)), meter)
     tally.add_halves(BATCHES)
     result = _report_progress(tally.summary(), progress)
     while not (result.agreed and result.worst <= TARGET) and (room := tally.room()) > 0:
         if result.mixing and tally.length >= LENGTH:
             tally.add_half(min(len(tally), room))
         elif room >= BATCHES:
-            tally = Tally(every, min(2 * tally.length, tally.length * room // BATCHES), meter)
+            tally = ChainTally(every, min(2 * tally.length, tally.length * room // BATCHES), meter)
             tally.add_halves(BATCHES)
         else:
             break
@@ -267,7 +267,7 @@ def explore(every: list[Chain], meter: SweepMeter, progress: Progress = None) ->
     return result
 
 
-def _report_progress(result: Summary, progress: Progress) -> Summary:
+def _report_progress(result: ChainSummary, progress: Progress) -> ChainSummary:
     if progress:
         progress(
             f"{result.sweeps} sweeps: error {result.worst:.4f}, "
@@ -276,7 +276,7 @@ def _report_progress(result: Summary, progress: Progress) -> Summary:
     return result
 
 
-class Tally:
+class ChainTally:
     """Batches of equal length, and what all chains counted in them."""
 
     def __init__(self, every: list[Chain], length: int, meter: SweepMeter) -> None:
@@ -322,8 +322,8 @@ class Tally:
                     self.squares[piece] += chain.counts[piece].astype(np.float64) ** 2
             self.meter.charge(self.length * len(self.every), begun)
 
-    def summary(self) -> Summary:
-        counts = Counts(
+    def summary(self) -> ChainSummary:
+        counts = ChainCounts(
             [chain.total for chain in self.every],
             [chain.early for chain in self.every],
             self.squares,

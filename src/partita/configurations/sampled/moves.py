@@ -12,7 +12,7 @@ from partita.core import FloatArray, IntArray
 
 
 @uncounted
-def partner(p: Pairs, i: int, rng: np.random.Generator) -> int:
+def partner(p: ChainPairs, i: int, rng: np.random.Generator) -> int:
     """Draw a compatible template with chances that do not depend on the state."""
     low, high = p.first[i], p.first[i + 1]
     if low == high:
@@ -46,7 +46,7 @@ def gather(s: State, i: int, j: int, rng: np.random.Generator) -> int:
 
 
 @uncounted
-def allot(p: Pairs, s: State, count: int, drawn: bool, rng: np.random.Generator) -> float:
+def allot(p: ChainPairs, s: State, count: int, drawn: bool, rng: np.random.Generator) -> float:
     """Deal `room` onto two sides one by one; return the log-chance of the deal."""
     log_q = 0.0
     for t in range(2, count):
@@ -68,7 +68,7 @@ def allot(p: Pairs, s: State, count: int, drawn: bool, rng: np.random.Generator)
 
 
 @uncounted
-def between(p: Pairs, s: State, count: int) -> float:
+def between(p: ChainPairs, s: State, count: int) -> float:
     """Return the sum of theta across the two sides."""
     total = 0.0
     for t in range(1, count):
@@ -87,7 +87,7 @@ def move_side(s: State, count: int, cell: int, side: int) -> None:
 
 
 @uncounted
-def split_merge(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
+def split_merge(p: ChainPairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
     """Split the cell that i and j share into one for each, or merge their two cells."""
     if i == j or p.theta[i, j] == -np.inf:
         return False
@@ -109,7 +109,7 @@ def split_merge(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) ->
 
 
 @uncounted
-def inside(p: Pairs, s: State, count: int) -> float:
+def inside(p: ChainPairs, s: State, count: int) -> float:
     """Return the sum of theta within the two sides."""
     total = 0.0
     for t in range(1, count):
@@ -120,7 +120,7 @@ def inside(p: Pairs, s: State, count: int) -> float:
 
 
 @uncounted
-def redeal(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
+def redeal(p: ChainPairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
     """Deal the members of two cells anew, where i and j stay: whole blocks change sides at once."""
     if s.label[i] == s.label[j]:
         return False
@@ -148,7 +148,7 @@ def redeal(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool
 
 
 @uncounted
-def chance_of(p: Pairs, s: State, i: int, count: int, side: int) -> float:
+def chance_of(p: ChainPairs, s: State, i: int, count: int, side: int) -> float:
     """Return the chance that `partner` picks, for i, a template of that side of `room`."""
     for t in range(count):
         s.met[s.room[t]] = 1 + s.side[t]
@@ -163,7 +163,7 @@ def chance_of(p: Pairs, s: State, i: int, count: int, side: int) -> float:
 
 
 @uncounted
-def entangled(p: Pairs, s: State, count: int) -> int:
+def entangled(p: ChainPairs, s: State, count: int) -> int:
     """Move to the front of `room` what is connected with room[0] by incompatibility."""
     tied, t = 1, 0
     while t < tied:
@@ -177,7 +177,7 @@ def entangled(p: Pairs, s: State, count: int) -> int:
 
 
 @uncounted
-def exchange(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
+def exchange(p: ChainPairs, s: State, i: int, j: int, rng: np.random.Generator) -> bool:
     """Let i and its connected incompatible templates change sides with j's cell.
 
     The tied templates are the same seen from either state, so the move is its own reverse.
@@ -204,7 +204,7 @@ def exchange(p: Pairs, s: State, i: int, j: int, rng: np.random.Generator) -> bo
 
 
 @uncounted
-def swing(p: Pairs, s: State, tied: int, count: int) -> float:
+def swing(p: ChainPairs, s: State, tied: int, count: int) -> float:
     """Return the sum of theta between the moved and the remaining templates of the same side."""
     total = 0.0
     for t in range(tied):
@@ -223,7 +223,7 @@ def swap_tied(s: State, tied: int, ours: int, theirs: int) -> None:
 
 
 @uncounted
-def sweep(p: Pairs, s: State, moves: int, tied: bool, rng: np.random.Generator) -> None:
+def sweep(p: ChainPairs, s: State, moves: int, tied: bool, rng: np.random.Generator) -> None:
     """Renew every template once, then make so many moves of two cells (a third exchanges if tied).
 
     Two cells are dealt anew around two partners of one template, which need not be compatible.
@@ -247,7 +247,7 @@ Short = NDArray[np.int32]
 LEAST = -40.0  # a cell that is e^40 times less likely than to be alone is not considered
 
 
-class Pairs(NamedTuple):
+class ChainPairs(NamedTuple):
     """Compatible neighbours by rows, `near[first[i]:first[i+1]]`, and whom to pick of them."""
 
     theta: FloatArray
@@ -331,7 +331,7 @@ def detach(s: State, i: int) -> None:
 
 
 @uncounted
-def meet(p: Pairs, s: State, i: int) -> tuple[int, float]:
+def meet(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
     """List in `seen` the cells that may take a removed template, with its theta to each in `sum`.
 
     How many they are, and the largest sum, or 0 if to be alone is better.
@@ -343,7 +343,7 @@ def meet(p: Pairs, s: State, i: int) -> tuple[int, float]:
 
 
 @uncounted
-def meet_all(p: Pairs, s: State, i: int) -> tuple[int, float]:
+def meet_all(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
     """Do so for a template with many neighbours: incompatible members make the sum −∞."""
     n = len(s.cells) - 1
     used, kept, top = s.cells[n], 0, 0.0
@@ -362,7 +362,7 @@ def meet_all(p: Pairs, s: State, i: int) -> tuple[int, float]:
 
 
 @uncounted
-def meet_near(p: Pairs, s: State, i: int) -> tuple[int, float]:
+def meet_near(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
     """Do so for a template with few neighbours: all members of a cell must be among them."""
     n, count = len(s.cells) - 1, 0
     for t in range(p.first[i], p.first[i + 1]):
@@ -397,14 +397,16 @@ def weigh(s: State, count: int, top: float) -> float:
 
 
 @uncounted
-def log_room(p: Pairs, s: State, i: int) -> float:
+def log_room(p: ChainPairs, s: State, i: int) -> float:
     """Return log(1 + sum over cells of exp(x_c)): what an absent template would add to log Z."""
     count, top = meet(p, s, i)
     return float(top + np.log(weigh(s, count, top)))
 
 
 @uncounted
-def place(p: Pairs, s: State, i: int, old: int, rng: np.random.Generator) -> tuple[float, float]:
+def place(
+    p: ChainPairs, s: State, i: int, old: int, rng: np.random.Generator
+) -> tuple[float, float]:
     """Put an absent template, last in the old cell, into a cell drawn from its conditional.
 
     The largest x_c, and the sum of exp(x_c) over its exponential.
@@ -429,7 +431,7 @@ def place(p: Pairs, s: State, i: int, old: int, rng: np.random.Generator) -> tup
 
 
 @uncounted
-def renew(p: Pairs, s: State, i: int, rng: np.random.Generator) -> tuple[float, float]:
+def renew(p: ChainPairs, s: State, i: int, rng: np.random.Generator) -> tuple[float, float]:
     """Remove a template and put it into a cell drawn from its conditional."""
     old = s.label[i]
     detach(s, i)
@@ -437,7 +439,7 @@ def renew(p: Pairs, s: State, i: int, rng: np.random.Generator) -> tuple[float, 
 
 
 @uncounted
-def to_cell(p: Pairs, s: State, i: int) -> float:
+def to_cell(p: ChainPairs, s: State, i: int) -> float:
     """Return the theta of a template to the other members of its own cell."""
     total, j = 0.0, s.after[i]
     while j != i:
@@ -447,6 +449,6 @@ def to_cell(p: Pairs, s: State, i: int) -> float:
 
 
 @uncounted
-def take(p: Pairs, s: State, i: int) -> None:
+def take(p: ChainPairs, s: State, i: int) -> None:
     s.score[0] -= to_cell(p, s, i)
     detach(s, i)

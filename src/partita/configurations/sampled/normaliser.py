@@ -20,7 +20,7 @@ from partita.configurations.sampled.chains import (
 from partita.core import Figure, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled.moves import Pairs
+    from partita.configurations.sampled.moves import ChainPairs
     from partita.configurations.sampled.runs import Elite
 
 SHARE = 0.05  # with less of the mass in V the ladder is the better way
@@ -83,7 +83,7 @@ class Ladder:
 
     def __init__(
         self,
-        pairs: Pairs,
+        pairs: ChainPairs,
         begin: IntArray,
         order: IntArray,
         fresh: int,
@@ -183,7 +183,7 @@ def _error(figure: Figure) -> float:
     return figure.high - figure.value
 
 
-def rungs(pairs: Pairs, marginal: FloatArray) -> IntArray:
+def rungs(pairs: ChainPairs, marginal: FloatArray) -> IntArray:
     """Return an order in which neighbours follow each other and each has support from earlier ones.
 
     First whoever is likely to be with somebody already there, the best supported first; then

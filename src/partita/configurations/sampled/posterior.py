@@ -26,7 +26,7 @@ from partita.configurations.sampled.chains import (
     wander,
 )
 from partita.configurations.sampled.normaliser import Ladder, census, log_normaliser, rungs
-from partita.configurations.sampled.summary import Summary
+from partita.configurations.sampled.summary import ChainSummary
 from partita.core import (
     Best,
     Budget,
@@ -41,7 +41,7 @@ from partita.core import (
 from partita.errors import TooLarge, Unavailable
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled.moves import Pairs
+    from partita.configurations.sampled.moves import ChainPairs
     from partita.configurations.sampled.runs import Elite
 
 LOOKS = 3e7  # around how many configurations to look, times n²
@@ -66,7 +66,7 @@ def log_mass(visited: Elite) -> float:
 
 
 def best_unvisited(
-    pairs: Pairs, visited: Elite, rng: np.random.Generator, meter: SweepMeter
+    pairs: ChainPairs, visited: Elite, rng: np.random.Generator, meter: SweepMeter
 ) -> float:
     """Return the largest log-weight that cooling finds and no chain visited; −∞ if none."""
     from partita.configurations.sampled.runs import mark
@@ -81,7 +81,7 @@ def best_unvisited(
     return best
 
 
-def best_visited(pairs: Pairs, visited: Elite, k: int) -> Best:
+def best_visited(pairs: ChainPairs, visited: Elite, k: int) -> Best:
     """Return the k best found; nothing is claimed about the unvisited."""
     elite_found = _expand_best(pairs, visited, max(k, 1))
     rows = [restricted_growth(row) for row in elite_found.labels[: elite_found.filled[0]]]
@@ -91,7 +91,7 @@ def best_visited(pairs: Pairs, visited: Elite, k: int) -> Best:
     return Best(labels, weights[order], np.inf)
 
 
-def _expand_best(pairs: Pairs, visited: Elite, k: int) -> Elite:
+def _expand_best(pairs: ChainPairs, visited: Elite, k: int) -> Elite:
     """Expand the k best, the best first, until all have been expanded."""
     from partita.configurations.sampled.runs import elite, expand
 
@@ -137,8 +137,8 @@ class SampledPosterior:
     log_normaliser: Figure
     converged: bool
     reason: str
-    near: Pairs
-    summary: Summary
+    near: ChainPairs
+    summary: ChainSummary
     visited: Elite
     last: IntArray  # where each chain stands
     seed: int
@@ -278,7 +278,7 @@ def _megabytes(count: int) -> str:
 
 def _verdict(
     estimate: Figure,
-    summary: Summary,
+    summary: ChainSummary,
     visited: float,
     unvisited: float,
     bounds: Figure | None = None,
@@ -323,12 +323,12 @@ def _allowed(estimate: Figure, bounds: Figure) -> bool:
     return bounds.low - margin <= estimate.value <= bounds.high + margin
 
 
-def _fresh(summary: Summary) -> int:
+def _fresh(summary: ChainSummary) -> int:
     """Return the sweeps until a state is nearly independent of its start."""
     return int(min(max(2.0, 3.0 * summary.slowness), FRESH))
 
 
-def _square(near: Pairs, values: FloatArray, diagonal: float) -> FloatArray:
+def _square(near: ChainPairs, values: FloatArray, diagonal: float) -> FloatArray:
     """Return the matrix of compatible pairs i < j given row by row; 0 for all others."""
     matrix = np.zeros_like(near.theta)
     for i in range(len(matrix)):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita.compilation import uncounted
 from partita.configurations.sampled.moves import (
-    Pairs,
+    ChainPairs,
     Short,
     State,
     attach,
@@ -118,7 +118,7 @@ def remember(e: Elite, s: State) -> bool:
 
 
 @uncounted
-def rescore(p: Pairs, s: State) -> None:
+def rescore(p: ChainPairs, s: State) -> None:
     """Compute the log-weight afresh, so that rounding does not add up."""
     n = len(p.first) - 1
     total = 0.0
@@ -132,7 +132,7 @@ def rescore(p: Pairs, s: State) -> None:
 
 
 @uncounted
-def count_pairs(p: Pairs, s: State, counts: NDArray[np.int32]) -> None:
+def count_pairs(p: ChainPairs, s: State, counts: NDArray[np.int32]) -> None:
     """Count every pair that shares a cell; compatible pairs i < j are numbered by rows."""
     n = len(p.first) - 1
     for i in range(n):
@@ -148,7 +148,7 @@ def count_pairs(p: Pairs, s: State, counts: NDArray[np.int32]) -> None:
 
 @uncounted
 def run(
-    p: Pairs,
+    p: ChainPairs,
     s: State,
     sweeps: int,
     moves: int,
@@ -173,7 +173,7 @@ def run(
 
 @uncounted
 def hits(
-    p: Pairs,
+    p: ChainPairs,
     s: State,
     moves: int,
     tied: bool,
@@ -197,7 +197,7 @@ def hits(
 
 
 @uncounted
-def adopt(p: Pairs, s: State, labels: IntArray) -> None:
+def adopt(p: ChainPairs, s: State, labels: IntArray) -> None:
     """Make this blank state the partition of the labels."""
     for i in range(len(labels)):
         attach(s, i, labels[i])
@@ -205,7 +205,7 @@ def adopt(p: Pairs, s: State, labels: IntArray) -> None:
 
 
 @uncounted
-def expand(p: Pairs, s: State, e: Elite) -> None:
+def expand(p: ChainPairs, s: State, e: Elite) -> None:
     """Remember every partition that is one single move away and good enough."""
     for i in range(len(p.first) - 1):
         old, own = s.label[i], to_cell(p, s, i)
@@ -226,7 +226,7 @@ def expand(p: Pairs, s: State, e: Elite) -> None:
 
 @uncounted
 def nearby(
-    p: Pairs, s: State, order: IntArray, k: int, tied: bool, rng: np.random.Generator
+    p: ChainPairs, s: State, order: IntArray, k: int, tied: bool, rng: np.random.Generator
 ) -> None:
     """Renew the last few of the first k: 8, seldom 16, more seldom 32, … up to all of them."""
     width = 8
@@ -248,7 +248,7 @@ def nearby(
 
 @uncounted
 def ladder(
-    p: Pairs,
+    p: ChainPairs,
     s: State,
     order: IntArray,
     steps: int,
@@ -276,7 +276,7 @@ def ladder(
 
 @uncounted
 def rung(
-    p: Pairs,
+    p: ChainPairs,
     s: State,
     order: IntArray,
     k: int,

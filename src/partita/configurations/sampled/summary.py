@@ -28,7 +28,7 @@ PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Summary:
+class ChainSummary:
     """One round: pairs i < j row by row, the log-weight, and the signs of mixing."""
 
     sweeps: int  # by each chain
@@ -62,7 +62,7 @@ class Summary:
         return self.agreed and self.worst <= ERROR
 
 
-class Counts(NamedTuple):
+class ChainCounts(NamedTuple):
     """What chains counted in batches of equal length: by chain, and summed squares of batches."""
 
     totals: list[NDArray[np.float32]]
@@ -73,7 +73,7 @@ class Counts(NamedTuple):
     half: int  # the number of batches in `early`
 
 
-def summary(counts: Counts, scores: FloatArray) -> Summary:
+def summary(counts: ChainCounts, scores: FloatArray) -> ChainSummary:
     """Summarise counts of pairs, and log-weights, chain × sweep."""
     spread = _spread(counts)
     chains, sweeps = len(counts.totals), counts.length * counts.batches
@@ -92,7 +92,7 @@ def summary(counts: Counts, scores: FloatArray) -> Summary:
         slowness = max(slowness, float(slow.max(initial=1.0)))
         error[piece] = sure * np.sqrt(variance)
     error += min(UNSEEN * slowness / (chains * sweeps), 1.0)
-    return Summary(
+    return ChainSummary(
         sweeps,
         spread.mean,
         error,
@@ -121,7 +121,7 @@ class _Spread(NamedTuple):
     scale: float
 
 
-def _spread(counts: Counts) -> _Spread:
+def _spread(counts: ChainCounts) -> _Spread:
     """Compute in pieces: thousands of templates have many pairs."""
     chains, batches, length = len(counts.totals), counts.batches, counts.length
     mean, within, between = (np.zeros(len(counts.squares)) for _ in range(3))
@@ -144,7 +144,7 @@ def _means(totals: list[NDArray[np.float32]], piece: slice, sweeps: int) -> Floa
     return np.stack([total[piece] for total in totals]).astype(np.float64) / max(sweeps, 1)
 
 
-def _pair_scale(counts: Counts, piece: slice, means: FloatArray) -> float:
+def _pair_scale(counts: ChainCounts, piece: slice, means: FloatArray) -> float:
     """Return the largest split R-hat of these pairs."""
     first, all_ = counts.half * counts.length, counts.batches * counts.length
     early = _means(counts.early, piece, first)

@@ -12,7 +12,7 @@ from partita.compilation import kernel
 from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search, score
 from partita.configurations.search.prices import (
-    Columns,
+    CellColumns,
     cheap,
     prices,
     rounding,
@@ -161,7 +161,7 @@ class _Covers:
     complete: bool
 
 
-def _covers(cells: Columns, below: float, n: int, k: int, meter: SearchMeter) -> _Covers:
+def _covers(cells: CellColumns, below: float, n: int, k: int, meter: SearchMeter) -> _Covers:
     """Return the k covers of least cost below the given one."""
     begin, masks, costs = _by_first(cells, n)
     rows = max(2 * k, 1024)
@@ -185,7 +185,7 @@ def _covers(cells: Columns, below: float, n: int, k: int, meter: SearchMeter) ->
     return _Covers(labels[: place[1]].astype(np.int64), status == DONE)
 
 
-def _by_first(cells: Columns, n: int) -> tuple[IntArray, NDArray[np.uint64], FloatArray]:
+def _by_first(cells: CellColumns, n: int) -> tuple[IntArray, NDArray[np.uint64], FloatArray]:
     """Sort the cells by first template, then by cost; return where each template's begin."""
     lowest = np.full(len(cells.costs), n)
     for word in range(cells.masks.shape[1] - 1, -1, -1):

@@ -25,7 +25,7 @@ MOST_ROWS = 200  # broken constraints taken from one exhaustive search
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class CellColumns:
     """Cells as bit masks in words of 64, and their reduced costs."""
 
     masks: Masks
@@ -133,7 +133,9 @@ def _violated_cells(
     return np.empty((0, len(a))) if cells.complete else None
 
 
-def cheap(theta: FloatArray, a: FloatArray, below: float, meter: SearchMeter, most: int) -> Columns:
+def cheap(
+    theta: FloatArray, a: FloatArray, below: float, meter: SearchMeter, most: int
+) -> CellColumns:
     """Return all cells with a reduced cost below the limit, or as many as fit or were reached."""
     n, words = len(a), words_of(len(a))
     x, place = np.zeros((n + 1, n)), np.zeros(3, dtype=np.int64)
@@ -154,7 +156,7 @@ def cheap(theta: FloatArray, a: FloatArray, below: float, meter: SearchMeter, mo
             size = min(most, 4 * len(costs))
             masks, costs = _longer(masks, size), _longer(costs, size)
     count = int(place[1])
-    return Columns(masks[:count], costs[:count], status == DONE)
+    return CellColumns(masks[:count], costs[:count], status == DONE)
 
 
 def rows_of(masks: Masks, n: int) -> FloatArray:

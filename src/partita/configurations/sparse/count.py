@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.configurations.sparse import dense, kernels
 from partita.configurations.sparse.recursion import SUM, gathered
-from partita.configurations.sparse.tree import Join, Step
+from partita.configurations.sparse.tree import EliminationStep, Join
 from partita.core import FloatArray, IntArray
 
 EXACT = 52  # bits of integers that a double holds, and one to spare
@@ -20,7 +20,7 @@ THREADS = 2
 WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # enough below 2^64
 
 
-def count(steps: Sequence[Step], theta: FloatArray, log2_count: float) -> int:
+def count(steps: Sequence[EliminationStep], theta: FloatArray, log2_count: float) -> int:
     """Return the number, from its logarithm: modulo so many primes that their product is larger."""
     bits = _prime_bits(steps)
     primes = _primes_below(1 << bits, log2_count + 2.0)
@@ -32,7 +32,7 @@ def count(steps: Sequence[Step], theta: FloatArray, log2_count: float) -> int:
         return _chinese_remainder([residue for part in residues for residue in part], primes)
 
 
-def _prime_bits(steps: Sequence[Step]) -> int:
+def _prime_bits(steps: Sequence[EliminationStep]) -> int:
     """Return so few bits that no sum of a step or a join leaves the exact integers."""
     at_steps = [EXACT - (step.cliques + 1).bit_length() for step in steps]
     at_joins = [(EXACT - len(join.dense) + join.own) // 2 for step in steps for join in step.joins]
@@ -42,7 +42,9 @@ def _prime_bits(steps: Sequence[Step]) -> int:
 class _ModularCount:
     """Tables of counts, one prime after another in the lowest bits, which belong to no cell."""
 
-    def __init__(self, steps: Sequence[Step], theta: FloatArray, primes: list[int]) -> None:
+    def __init__(
+        self, steps: Sequence[EliminationStep], theta: FloatArray, primes: list[int]
+    ) -> None:
         self.steps, self.used = steps, len(primes)
         self.lanes = (len(primes) - 1).bit_length()
         self.primes = np.ones(1 << self.lanes)
@@ -63,7 +65,7 @@ class _ModularCount:
                 del self.messages[child]
         return total
 
-    def _message(self, step: Step) -> FloatArray:
+    def _message(self, step: EliminationStep) -> FloatArray:
         product = self._product(step)
         masks, logs = kernels.cells_from(
             self.ones, np.zeros(len(self.ones)), step.vertex, step.members, step.own + self.lanes
@@ -84,7 +86,7 @@ class _ModularCount:
         kernels.reduce(table, self.primes)
         return table
 
-    def _product(self, step: Step) -> FloatArray:
+    def _product(self, step: EliminationStep) -> FloatArray:
         if not step.children:
             return np.ones(len(self.primes))
         product = self.messages[step.children[0]]

@@ -14,8 +14,8 @@ from partita.configurations.sparse.recursion import block_ranges
 from partita.configurations.sparse.tree import (
     DEGREE,
     FILL,
+    EliminationStep,
     Join,
-    Step,
     degeneracy,
     eliminate,
     steps,
@@ -46,7 +46,7 @@ class EliminationPlan:
     operations: float
     bytes: float
     blocks: int = 1
-    steps: Sequence[Step] = ()
+    steps: Sequence[EliminationStep] = ()
 
 
 class _Cost(NamedTuple):
@@ -58,7 +58,7 @@ class _Cost(NamedTuple):
 
 
 class _CostedSteps(NamedTuple):
-    steps: list[Step]
+    steps: list[EliminationStep]
     costs: list[_Cost]
 
     @property
@@ -118,12 +118,12 @@ def _orders(rows: np.ndarray) -> Iterator[IntArray]:
         yield eliminate(rows.copy(), ties, FILL, WIDEST, PATIENCE // TRIES)
 
 
-def counting_operations(steps: Iterable[Step], log2_count: float) -> float:
+def counting_operations(steps: Iterable[EliminationStep], log2_count: float) -> float:
     """Return the operations of an exact count: the way up, once for every prime needed."""
     return sum(_step_cost(step).up for step in steps) * (1.0 + log2_count / PRIME_BITS)
 
 
-def _step_cost(step: Step) -> _Cost:
+def _step_cost(step: EliminationStep) -> _Cost:
     once = _product_cost(step.pairs, step.bits, len(step.dims) - step.bits)
     joins = sum(_join_cost(join) for join in step.joins)
     entries = 2.0 ** len(step.dims) + sum(2.0 ** len(join.dims) for join in step.joins)
@@ -178,7 +178,7 @@ def _bytes(costed: _CostedSteps, blocks: int) -> float:
     return 2.0 * (kept + inside) + most + COUNTS + 40.0 * len(steps) ** 2 + 4096.0 * len(steps)
 
 
-def _kept(steps: list[Step], sizes: list[float], blocks: int) -> tuple[float, float]:
+def _kept(steps: list[EliminationStep], sizes: list[float], blocks: int) -> tuple[float, float]:
     """Return the bytes of messages that leave their block, and of the largest block's others."""
     kept = largest = 0.0
     for first, last in block_ranges(len(steps), blocks):

@@ -21,7 +21,7 @@ from partita.configurations.sparse.order import (
     plan,
 )
 from partita.configurations.sparse.recursion import LOG, LOG2, MAX, SUM, Recursion
-from partita.configurations.sparse.tree import Step
+from partita.configurations.sparse.tree import EliminationStep
 from partita.configurations.sparse.walk import BestChooser, RandomChooser, log_weights, walk
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
 from partita.errors import TooLarge
@@ -77,7 +77,7 @@ def climb(theta, first, near):  # type: ignore[no-untyped-def]
     return labels
 
 
-def potentials(theta: FloatArray, steps: Sequence[Step]) -> FloatArray:
+def potentials(theta: FloatArray, steps: Sequence[EliminationStep]) -> FloatArray:
     """Return a, feasible for every cell up to rounding."""
     near = theta > -np.inf
     np.fill_diagonal(near, False)
@@ -154,7 +154,9 @@ class EliminationPosterior:
 
     method: Method = "exact"
 
-    def __init__(self, theta: FloatArray, steps: Sequence[Step], blocks: int = 1) -> None:
+    def __init__(
+        self, theta: FloatArray, steps: Sequence[EliminationStep], blocks: int = 1
+    ) -> None:
         self.size = len(theta)
         width = max((len(step.dims) for step in steps), default=0)
         self.reason = f"exact by elimination, width {width}"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.configurations.sparse import dense, kernels
-from partita.configurations.sparse.tree import Join, Step
+from partita.configurations.sparse.tree import EliminationStep, Join
 from partita.core import FloatArray, IntArray
 
 SUM, MAX, LOG = kernels.SUM, kernels.MAX, kernels.LOG
@@ -19,7 +19,7 @@ LOG2 = math.log(2.0)
 SMALLEST = -1022  # the exponent of the smallest double that keeps all its digits
 
 
-class Message(NamedTuple):
+class SubsetMessage(NamedTuple):
     """A table over subsets, times 2^exponent."""
 
     table: FloatArray
@@ -39,7 +39,7 @@ class Operand(NamedTuple):
         return len(self.table).bit_length() - 1
 
 
-class Choices(NamedTuple):
+class StepChoices(NamedTuple):
     """The choices at a step: its template covered from below, or a cell chosen now."""
 
     covered: FloatArray
@@ -47,10 +47,10 @@ class Choices(NamedTuple):
     log_weights: FloatArray
 
 
-class Cells(NamedTuple):
+class StepCells(NamedTuple):
     """The cells whose first template is a step's: masks over its message, log-weights, P."""
 
-    step: Step
+    step: EliminationStep
     masks: IntArray
     log_weights: FloatArray
     probabilities: FloatArray
@@ -65,13 +65,13 @@ class Recursion:
     vanished because a product was too small for a double.
     """
 
-    steps: Sequence[Step]
+    steps: Sequence[EliminationStep]
     theta: FloatArray
     scale: FloatArray
     kind: int
     blocks: int = 1
     loss: float = -math.inf
-    messages: dict[int, Message] = field(default_factory=dict)
+    messages: dict[int, SubsetMessage] = field(default_factory=dict)
 
     # up
 
@@ -113,7 +113,7 @@ class Recursion:
         with np.errstate(divide="ignore"):
             return np.log(values) if self.kind == SUM else values
 
-    def _message(self, step: Step) -> Message:
+    def _message(self, step: EliminationStep) -> SubsetMessage:
         covered, chosen, _ = self.choices(step, self.products(step)[-1])
         out = self._empty(len(step.dims))
         out[: len(covered)] = covered
@@ -123,11 +123,11 @@ class Recursion:
     def _empty(self, bits: int) -> FloatArray:
         return np.zeros(1 << bits) if self.kind == SUM else np.full(1 << bits, -np.inf)
 
-    def _normal(self, table: FloatArray, exponent: int) -> Message:
+    def _normal(self, table: FloatArray, exponent: int) -> SubsetMessage:
         """Divide by a power of two so that the largest entry is near 1: no digit changes."""
         if self.kind == SUM:
             exponent += kernels.normalise(table)
-        return Message(table, exponent)
+        return SubsetMessage(table, exponent)
 
     def _push(self, out: FloatArray, by: Operand) -> None:
         if self.kind != LOG and dense.pays(by.masks, by.bits, len(out)):
@@ -137,10 +137,10 @@ class Recursion:
 
     # what a step is made of
 
-    def products(self, step: Step) -> list[Message]:
+    def products(self, step: EliminationStep) -> list[SubsetMessage]:
         """Return the product of the first messages of its children, for every number of them."""
         if not step.children:
-            return [Message(np.full(1, 1.0 if self.kind == SUM else 0.0), 0)]
+            return [SubsetMessage(np.full(1, 1.0 if self.kind == SUM else 0.0), 0)]
         messages = [self.messages[step.children[0]]]
         for join, child in zip(step.joins, step.children[1:], strict=True):
             operand = self.operand(join, messages[-1], self.messages[child])
@@ -149,7 +149,7 @@ class Recursion:
             messages.append(self._normal(out, operand.exponent))
         return messages
 
-    def operand(self, join: Join, left: Message, right: Message) -> Operand:
+    def operand(self, join: Join, left: SubsetMessage, right: SubsetMessage) -> Operand:
         """Return two messages as a join multiplies them: the possible entries of one are listed."""
         entries = gathered(right.table, join.listed, 0)
         possible = np.flatnonzero(entries != (0.0 if self.kind == SUM else -np.inf))
@@ -158,7 +158,7 @@ class Recursion:
             table, possible << join.own, entries[possible], left.exponent + right.exponent
         )
 
-    def choices(self, step: Step, product: Message) -> Choices:
+    def choices(self, step: EliminationStep, product: SubsetMessage) -> StepChoices:
         """Return T with the template covered; T without it, and the cells that it may choose."""
         masks, logs = kernels.cells_from(
             self.theta, self.scale, step.vertex, step.members, step.own
@@ -168,7 +168,7 @@ class Recursion:
         covered = table[:0]
         if step.bit >= 0:
             covered = gathered(product.table, step.table, 1 << step.bit)
-        return Choices(covered, Operand(table, masks, weights, product.exponent), logs)
+        return StepChoices(covered, Operand(table, masks, weights, product.exponent), logs)
 
     # down
 
@@ -179,9 +179,9 @@ class Recursion:
             yield from reversed(range(first, last))
             self._thin(first, last)
 
-    def cells(self) -> Iterator[Cells]:
+    def cells(self) -> Iterator[StepCells]:
         """Yield every cell with its probability, step by step from the last."""
-        slopes: dict[int, Message] = {}
+        slopes: dict[int, SubsetMessage] = {}
         for n in self.descending():
             step = self.steps[n]
             slope = slopes.pop(n) if step.dims else self._root_slope(self.messages[n])
@@ -190,10 +190,12 @@ class Recursion:
             yield cells
             slopes.update(self._joins_down(step, products, below))
 
-    def _root_slope(self, root: Message) -> Message:
-        return Message(1.0 / root.table if self.kind == SUM else -root.table, -root.exponent)
+    def _root_slope(self, root: SubsetMessage) -> SubsetMessage:
+        return SubsetMessage(1.0 / root.table if self.kind == SUM else -root.table, -root.exponent)
 
-    def _step_down(self, step: Step, product: Message, slope: Message) -> tuple[Cells, Message]:
+    def _step_down(
+        self, step: EliminationStep, product: SubsetMessage, slope: SubsetMessage
+    ) -> tuple[StepCells, SubsetMessage]:
         covered, chosen, logs = self.choices(step, product)
         exponent = chosen.exponent + slope.exponent
         self._note_loss(exponent, len(step.dims))
@@ -203,9 +205,9 @@ class Recursion:
         kernels.scatter(self._pull(slope, chosen), step.table, 0, below)
         if step.bit >= 0:
             kernels.scatter(slope.table[: len(covered)], step.table, 1 << step.bit, below)
-        return Cells(step, chosen.masks, logs, p), self._normal(below, slope.exponent)
+        return StepCells(step, chosen.masks, logs, p), self._normal(below, slope.exponent)
 
-    def _pull(self, slope: Message, by: Operand) -> FloatArray:
+    def _pull(self, slope: SubsetMessage, by: Operand) -> FloatArray:
         """Return the derivative by the table."""
         if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
             return dense.pull(slope.table, len(by.table), by.masks, by.weights)
@@ -213,7 +215,7 @@ class Recursion:
         kernels.pull(self.kind, table, slope.table, by.bits, by.masks, by.weights)
         return table
 
-    def _dot(self, slope: Message, by: Operand) -> FloatArray:
+    def _dot(self, slope: SubsetMessage, by: Operand) -> FloatArray:
         """Return the derivative by the listed entries."""
         if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
             return dense.dot(slope.table, by.table, by.masks)
@@ -221,9 +223,9 @@ class Recursion:
         return products
 
     def _joins_down(
-        self, step: Step, products: list[Message], slope: Message
-    ) -> dict[int, Message]:
-        slopes: dict[int, Message] = {}
+        self, step: EliminationStep, products: list[SubsetMessage], slope: SubsetMessage
+    ) -> dict[int, SubsetMessage]:
+        slopes: dict[int, SubsetMessage] = {}
         for k in reversed(range(len(step.joins))):
             child = step.children[k + 1]
             message = self.messages[child]
@@ -233,8 +235,8 @@ class Recursion:
         return slopes
 
     def _join_down(
-        self, join: Join, left: Message, right: Message, slope: Message
-    ) -> tuple[Message, Message]:
+        self, join: Join, left: SubsetMessage, right: SubsetMessage, slope: SubsetMessage
+    ) -> tuple[SubsetMessage, SubsetMessage]:
         by = self.operand(join, left, right)
         self._note_loss(by.exponent + slope.exponent, len(join.dims))
         of_left, of_right = self._empty(len(join.dense)), self._empty(len(join.listed))

@@ -33,7 +33,7 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class EliminationStep:
     """One template eliminated; bit j of its message is the template `dims[j]`.
 
     Bits are first those that no cell of this step holds (`own`), then its later neighbours, of
@@ -81,7 +81,7 @@ def _positions(dims: Sequence[int], source: Sequence[int]) -> IntArray:
     return np.array([source.index(d) for d in dims], dtype=np.int64)
 
 
-def _product(children: Sequence[Step]) -> _Product:
+def _product(children: Sequence[EliminationStep]) -> _Product:
     """Return the joins of messages, the fullest first and each of the others then listed."""
     if not children:
         return _Product((), (), 1.0)
@@ -94,12 +94,12 @@ def _product(children: Sequence[Step]) -> _Product:
     return _Product(tuple(joins), dims, entries)
 
 
-def steps(order: Sequence[int], compatible: BoolArray, widest: int) -> list[Step] | None:
+def steps(order: Sequence[int], compatible: BoolArray, widest: int) -> list[EliminationStep] | None:
     """Return the steps, children first; None if a message has more than `widest` bits."""
     place = {vertex: n for n, vertex in enumerate(order)}
     later = _later(order, compatible)
     below: list[list[int]] = [[] for _ in order]
-    result: list[Step] = []
+    result: list[EliminationStep] = []
     left = CLIQUES
     for n, vertex in enumerate(order):
         result.append(_step(vertex, below[n], result, later[vertex], compatible, left))
@@ -123,11 +123,11 @@ def _later(order: Sequence[int], compatible: BoolArray) -> list[list[int]]:
 def _step(
     vertex: int,
     below: list[int],
-    steps: list[Step],
+    steps: list[EliminationStep],
     later: list[int],
     compatible: BoolArray,
     limit: int,
-) -> Step:
+) -> EliminationStep:
     children = tuple(sorted(below, key=lambda n: steps[n].entries, reverse=True))
     product = _product([steps[n] for n in children])
     near, had = set(later), set(product.dims)
@@ -137,7 +137,7 @@ def _step(
     members = np.array(shared + above, dtype=np.int64)
     cliques, pairs = _choices(compatible, members, len(own), len(shared), limit)
     dims = (*own, *shared, *above)
-    return Step(
+    return EliminationStep(
         vertex,
         children,
         product.joins,
@@ -163,7 +163,7 @@ def _choices(
     return 1 << len(members), 2.0**own * 3.0**shared * 2.0 ** (len(members) - shared)
 
 
-def _children_first(steps: list[Step]) -> list[Step]:
+def _children_first(steps: list[EliminationStep]) -> list[EliminationStep]:
     """Return the same steps, each subtree in one piece, the child with the largest tables first.
 
     Fewer messages then wait for their parents at any time.
