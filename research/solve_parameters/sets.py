@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.core import Configuration, CoreferenceSet, FloatArray, IntArray, PairProbabilities
 from partita.errors import InputError
-from partita.training.maxent import Regression, sigmoid
+from partita.training.maxent import Regression, logistic_probability
 from research.solve_parameters.greedy import KeyedSet
 from research.solve_parameters.tables import Records, candidates, comparisons
 
@@ -72,7 +72,7 @@ def _scores(pairs: Pairs, x: FloatArray, folds: IntArray, models: Models) -> Flo
     ends = np.sort(folds[np.array(pairs)], axis=1)
     weights = np.array([models[left, right] for left, right in ends.tolist()])
     left_out = 1 + (ends[:, 0] != ends[:, 1])
-    return sigmoid((x * weights).sum(axis=1) + np.log1p(-left_out / FOLDS))
+    return logistic_probability((x * weights).sum(axis=1) + np.log1p(-left_out / FOLDS))
 
 
 def _broken_up(

@@ -15,7 +15,7 @@ from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.models import MaximumEntropy
 from partita.training.few_keys import (
     PRECISION,
-    answer,
+    key_answer,
     lesson,
     open_pair_matrix,
     sizes_of,
@@ -100,7 +100,7 @@ def test_bits_are_those_of_the_models(sets: list[Cut]) -> None:
         questions=by_pairs(start.questions, questions),
     )
     templates = sum(len(one.cut.labels) for one in held)
-    evidential = sum(answer(one, learned, "evidential").bits for one in held)
+    evidential = sum(key_answer(one, learned, "evidential").bits for one in held)
     assert found["evidential"] == pytest.approx(evidential / templates, abs=1e-4)
     bits = 0.0
     for one in held:

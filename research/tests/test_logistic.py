@@ -7,14 +7,14 @@ import pytest
 from scipy.optimize import minimize
 
 from partita.errors import InputError
-from partita.training.maxent import sigmoid
+from partita.training.maxent import logistic_probability
 from research.solve_parameters.sets import fit_logistic
 
 
 def drawn(count, weights, seed):
     rng = np.random.default_rng(seed)
     x = np.column_stack([np.ones(count), rng.normal(size=(count, len(weights) - 1))])
-    return x, (rng.random(count) < sigmoid(x @ weights)).astype(float)
+    return x, (rng.random(count) < logistic_probability(x @ weights)).astype(float)
 
 
 def test_known_weights_are_found_again():
@@ -36,11 +36,11 @@ def test_separable_data_stays_finite():
     x = np.column_stack([np.ones(6), np.array([-30.0, -20.0, -10.0, 10.0, 20.0, 30.0])])
     weights = fit_logistic(x, np.array([0, 0, 0, 1.0, 1.0, 1.0]), ridge=1e-6)
     assert np.isfinite(weights).all()
-    assert sigmoid(x @ weights) == pytest.approx([0, 0, 0, 1, 1, 1], abs=0.01)
+    assert logistic_probability(x @ weights) == pytest.approx([0, 0, 0, 1, 1, 1], abs=0.01)
 
 
 def test_the_logistic_function_has_no_overflow():
-    assert sigmoid(np.array([-1e4, 0.0, 1e4])).tolist() == [0.0, 0.5, 1.0]
+    assert logistic_probability(np.array([-1e4, 0.0, 1e4])).tolist() == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize("yes", [0.0, 1.0])

@@ -23,8 +23,8 @@ from partita.evaluation.splits import cut_document
 from partita.training.few_keys import (
     Lesson,
     adapt_parameters,
-    answer,
     curve_points,
+    key_answer,
     lesson,
 )
 from partita.training.pair_parameters import PairParameters, training_of
@@ -69,7 +69,7 @@ def test_a_key_costs_what_is_measured(model: str, broken: bool) -> None:
     counts = UniformPosteriors(BUDGET)
     asking = MeasureSettings(Excluded(learned.excluded, learned.crossing), counts)
     expected = measure_document(fitted(model, learned, counts), one.cut, asking)
-    found = answer(one, learned, model)
+    found = key_answer(one, learned, model)
     assert found.bits == pytest.approx(expected.bits, abs=1e-9)
     places = {pair: n for n, pair in enumerate(zip(*np.triu_indices(5, 1), strict=True))}
     chosen = [places[pair] for pair in zip(one.open.left, one.open.right, strict=True)]
@@ -84,7 +84,7 @@ def test_no_keys_leave_the_parameters_alone() -> None:
 def test_keys_pull_every_parameter_towards_them() -> None:
     found = adapt_parameters(START, LESSONS, "Ann")
     for model in MODELS[1:]:
-        before, after = (sum(answer(o, p, model).bits for o in LESSONS) for p in (START, found))
+        before, after = (sum(key_answer(o, p, model).bits for o in LESSONS) for p in (START, found))
         assert after < before, model
     assert found.learned_from == found.every_pair.learned_from == "Ann"
     assert found.sha256 != START.sha256
@@ -101,11 +101,11 @@ def test_the_same_keys_give_the_same_and_others_give_other_parameters() -> None:
 def test_a_curve_begins_with_what_was_there_and_holds_messages_out() -> None:
     points = curve_points(LESSONS, START)
     assert [one.keys for one in points] == [0, 1, 2, 3]
-    alone = [answer(one, START, "evidential").bits for one in LESSONS]
+    alone = [key_answer(one, START, "evidential").bits for one in LESSONS]
     assert points[0].bits == pytest.approx(sum(alone) / 16)
     others = [adapt_parameters(START, [o for o in LESSONS if o is not one]) for one in LESSONS]
     left = zip(LESSONS, others, strict=True)
-    last = [answer(one, learned, "evidential").bits for one, learned in left]
+    last = [key_answer(one, learned, "evidential").bits for one, learned in left]
     assert points[-1].bits == pytest.approx(sum(last) / 16)
     assert all(one.low <= one.bits <= one.high for one in points)
     assert points[-1].bits < points[0].bits

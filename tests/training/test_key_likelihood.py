@@ -26,7 +26,7 @@ from partita.training.few_keys import (
     PRIOR,
     Lesson,
     adapt_parameters,
-    answer,
+    key_answer,
     lesson,
     teach,
 )
@@ -150,7 +150,7 @@ def test_keys_never_become_less_probable_in_sum(depots: list[Cut], number: int) 
 
 
 def bits(lessons: list[Lesson], parameters: PairParameters, model: str) -> float:
-    return math.fsum(answer(one, parameters, model).bits for one in lessons)
+    return math.fsum(key_answer(one, parameters, model).bits for one in lessons)
 
 
 def test_a_step_that_would_lower_the_likelihood_is_refused(

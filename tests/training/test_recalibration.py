@@ -18,7 +18,7 @@ from partita.cli import app
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import find_domain, schema_of
 from partita.evaluation.splits import cut_document
-from partita.training.few_keys import Lesson, answer, lesson
+from partita.training.few_keys import Lesson, key_answer, lesson
 from partita.training.parameter_files import read_pair_parameters
 from partita.training.recalibration import MODELS, at_temperatures, recalibrate
 from research.label_study import small_sets
@@ -51,15 +51,15 @@ def test_each_model_has_its_own_temperature(lessons: list[Lesson]) -> None:
     hot = at_temperatures(START, 2.0, 1.0, 1.0)
     codes = lessons[0].pairs
     for name in ("scaled", "merging", "forest"):
-        one, other = (answer(lessons[0], parameters, name) for parameters in (START, hot))
+        one, other = (key_answer(lessons[0], parameters, name) for parameters in (START, hot))
         assert other.bits == pytest.approx(one.bits, abs=1e-4), name
     assert len(codes)
-    evidential = [answer(lessons[0], one, "evidential").stated for one in (START, hot)]
+    evidential = [key_answer(lessons[0], one, "evidential").stated for one in (START, hot)]
     assert not np.allclose(*evidential)
 
 
 def bits(lessons: list[Lesson], parameters, model: str) -> float:
-    return sum(answer(one, parameters, model).bits for one in lessons)
+    return sum(key_answer(one, parameters, model).bits for one in lessons)
 
 
 def test_an_overconfident_model_is_cooled_down_and_keys_become_more_probable(lessons) -> None:

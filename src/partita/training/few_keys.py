@@ -348,11 +348,11 @@ def teach(
     parameters in use, the start by default.
     """
     held = start if latest is None else latest
-    before = tuple(answer(key, held, model) for key in lessons)
+    before = tuple(key_answer(key, held, model) for key in lessons)
     learned = adapt_parameters(start, lessons, learned_from, model)
     for share in (1.0, 0.5, 0.25, 0.125):
         part = interpolate_parameters(held, learned, share) if share < 1 else learned
-        after = tuple(answer(key, part, model) for key in lessons)
+        after = tuple(key_answer(key, part, model) for key in lessons)
         taught = Taught(part, model, before, after, share)
         if taught.bits[1] <= taught.bits[0]:
             return taught
@@ -431,7 +431,7 @@ class CurvePoint:
     answers: tuple[KeyAnswer, ...]
 
 
-def answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
+def key_answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
     """Return the bits of a key under some parameters; as `measure`, without draws."""
     cut, counts = key.cut, UniformPosteriors(_budget("uniform"), seed)
     spent, n, log_probability = 0.0, len(cut.labels), -math.inf if cut.crosses else 0.0
@@ -487,7 +487,8 @@ def _point(
         others = [key for key, fold in zip(lessons, folds, strict=True) if fold != away]
         learned[away] = adapt_parameters(start, others[:k], model=model)
     answers = tuple(
-        answer(key, learned[fold], model, seed) for key, fold in zip(lessons, folds, strict=True)
+        key_answer(key, learned[fold], model, seed)
+        for key, fold in zip(lessons, folds, strict=True)
     )
     low, high = _interval(answers, seed)
     return CurvePoint(k, _bits(answers), low, high, answers)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.core import FloatArray, IntArray
-from partita.training.maxent import Codes, sigmoid
+from partita.training.maxent import Codes, logistic_probability
 
 LOG2 = math.log(2.0)
 BATCH = 4096  # pairs in one dense block
@@ -56,7 +56,7 @@ def question_probabilities(pairs: OpenPairs, p: FloatArray) -> FloatArray:
 def probabilities(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
     """Return the probability of every open pair under the weights."""
     scores: FloatArray = weights[feature_indices(pairs.codes, sizes)].sum(axis=1)
-    return sigmoid(scores)
+    return logistic_probability(scores)
 
 
 def feature_indices(codes: Codes, sizes: Sequence[int]) -> IntArray:

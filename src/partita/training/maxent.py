@@ -75,7 +75,7 @@ SCALING_STEPS = 100_000
 SCALING_INNER = 50
 
 
-def sigmoid(score: FloatArray) -> FloatArray:
+def logistic_probability(score: FloatArray) -> FloatArray:
     """Return 1/(1 + e^{−score}), without overflow."""
     half = np.tanh(score / 2)
     return (1 + half) / 2
@@ -171,7 +171,7 @@ def loss(sample: Contexts, scores: FloatArray) -> float:
 
 def expected(sample: Contexts, scores: FloatArray) -> FloatArray:
     """Return the expected number of yes for each context."""
-    return sample.count * sigmoid(scores)
+    return sample.count * logistic_probability(scores)
 
 
 def fit_maxent(
@@ -228,7 +228,7 @@ class Regression:
 
     def _step(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Return the step, and twice what it would gain if the curvature stayed as it is."""
-        p = sigmoid(self.offset + self.table @ weights)
+        p = logistic_probability(self.offset + self.table @ weights)
         gradient = self.table.T @ (self.yes - self.count * p) - self.precision * weights
         curvature = self.table.T @ (self.table * (self.count * p * (1 - p))[:, None])
         curvature[np.diag_indices_from(curvature)] += self.precision

@@ -10,7 +10,13 @@ import numpy as np
 
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.training.maxent import Contexts, bits, fit_maxent, require_both_classes, sigmoid
+from partita.training.maxent import (
+    Contexts,
+    bits,
+    fit_maxent,
+    logistic_probability,
+    require_both_classes,
+)
 
 MIN_GAIN = 1e-4
 PATIENCE = 5
@@ -86,7 +92,7 @@ def _characteristic_gains(
     finite = (seen > 0) if precision > 0 else (yes > 0) & (yes < seen)
     alpha: FloatArray = np.zeros(size)
     for _ in range(STEPS):
-        p = sigmoid(scores + alpha[column])
+        p = logistic_probability(scores + alpha[column])
         slope = np.where(finite, yes - total(sample.count * p) - precision * alpha, 0.0)
         curvature = total(sample.count * p * (1 - p)) + precision
         step = np.clip(slope / np.maximum(curvature, 1e-300), -MAX_STEP, MAX_STEP)

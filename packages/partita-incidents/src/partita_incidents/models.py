@@ -12,7 +12,7 @@ from hashlib import blake2b
 import numpy as np
 
 from partita.core import FloatArray, IntArray
-from partita.training.maxent import fit_sparse, sigmoid
+from partita.training.maxent import fit_sparse, logistic_probability
 from partita_incidents.model_kernels import Bins, add_trees, descend, grow_tree
 
 Features = Sequence[str]
@@ -172,7 +172,7 @@ class BoostedTrees:
         scores = np.full(len(rows), self.base)
         if len(rows) and len(self.tested):
             add_trees(_bins(rows, self.borders), self.tested, self.cuts, self.values, scores)
-        probabilities: FloatArray = sigmoid(scores)
+        probabilities: FloatArray = logistic_probability(scores)
         return probabilities
 
 
@@ -204,7 +204,7 @@ def train_trees(
     grown: list[tuple[IntArray, IntArray, FloatArray]] = []
     random = np.random.default_rng(SEED)
     for _ in range(trees):
-        p, chosen = sigmoid(scores), random.random(len(rows)) < share
+        p, chosen = logistic_probability(scores), random.random(len(rows)) < share
         gradient, curvature = (p - right)[chosen], (p * (1 - p) + 1e-9)[chosen]
         tested, cuts, values = grow_tree(
             bins[chosen], gradient, curvature, depth, BINS, TREE_PRIOR, MIN_CURVATURE
