@@ -18,7 +18,9 @@ from typing import Any
 from typer.main import get_command
 
 import partita
+from partita import options as declared
 from partita.cli import app
+from partita.options import declaration, declared_fields
 from partita.plugins import COMMANDS, installed
 from partita.views.palette import colour
 
@@ -47,7 +49,26 @@ def reference() -> str:
     added = {name: f" (package {one.dist.name})" for name, one in installed(COMMANDS).items()}
     commands = [_help(name, added.get(name, "")) for name in (*get_command(app).commands, *added)]
     return "\n".join(["# Reference", "", "Made from the code by `make docs`.", "",
-                      "## Python", "", *names, "## Commands", "", *commands])  # fmt: skip
+                      "## Options", "", *options(), "", "## Python", "", *names,
+                      "## Commands", "", *commands])  # fmt: skip
+
+
+VERBS = ("run", "solve", "cluster", "link", "fuse", "train", "evaluate", "explain")
+
+
+def options() -> Iterator[str]:
+    """The options that the verbs have in Python and on the command line, as they are declared."""
+    yield "The options of the verbs, declared once in `partita.options`. A dash: only in Python."
+    for verb in VERBS:
+        yield from ("", f"`{verb}`", "", "| Python | command | default | |", "| --- " * 4 + "|")
+        for one in declared_fields(getattr(declared, f"{verb.capitalize()}Options")):
+            option = declaration(one)
+            flag = option.flag or f"--{one.name.replace('_', '-')}"
+            shown = option.metavar if option.argument else f"`{flag}`"
+            shown = shown if option.command else "–"
+            default = option.shown if isinstance(option.shown, str) else one.default
+            written = "" if default in (None, "", ()) else str(default).replace("|", "\\|")
+            yield f"| `{one.name}` | {shown} | {written} | {option.help} |"
 
 
 def _entry(name: str, thing: object) -> str:

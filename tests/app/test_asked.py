@@ -9,11 +9,11 @@ import pytest
 
 from partita.app.runner import (
     Settings,
-    parameters_file,
     settings_of,
     stored_settings,
     usual_budget,
 )
+from partita.app.solve import parameters_file
 from partita.errors import InputError
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from stat import S_ISDIR
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from partita.configurations import MODELS
 from partita.core import Budget, Distribution, Message
-from partita.domains import HASH_DIGITS, Domain, ParameterText, find_domain
+from partita.domains import Domain, ParameterText, find_domain
 from partita.errors import InputError, PartitaError
 from partita.options import default_memory
 from partita.pipeline import Resolved, Stages, resolve
@@ -235,6 +232,8 @@ def stored_settings(settings: Settings) -> dict[str, Any]:
 
 def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
     """Return the settings of a stored run, with the text of its parameters if it has any."""
+    from partita.app.solve import parameters_file
+
     stored = row["asked"]
     return Settings(
         stored["domain"],
@@ -246,28 +245,3 @@ def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
         stored["seed"],
         stored.get("gazetteer", ""),
     )
-
-
-def parameters_file(text: str) -> Path:
-    """Write parameters to a temporary file for other processes, and return its path.
-
-    The same text has the same file, so that processes that are killed leave no more than one.
-    """
-    name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
-    path = _private_folder() / f"{name}.json"
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        from partita.files.writing import write_atomically
-
-        write_atomically(path, text)
-    return path
-
-
-def _private_folder() -> Path:
-    """Return a temporary folder that only this user can write to."""
-    user = getattr(os, "getuid", int)()
-    path = Path(gettempdir()) / f"partita-parameters-{user}"
-    path.mkdir(mode=0o700, exist_ok=True)
-    status = path.lstat()
-    if not S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o022:
-        raise InputError("is writable by others; delete it", file=str(path))
-    return path

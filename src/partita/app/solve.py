@@ -289,10 +289,41 @@ def parameters_path(parameters: str | os.PathLike[str] | TrainedModel | None) ->
     """Return the file of parameters; a trained model gets one among the temporary files."""
     if parameters is None or isinstance(parameters, str | os.PathLike):
         return None if parameters is None else Path(parameters)
-    from partita.app.runner import parameters_file
     from partita.app.train import TrainedModel
 
     if not isinstance(parameters, TrainedModel):
         expected = "a trained model or a file of parameters"
         raise TypeError(f"parameters must be {expected}, not {type(parameters).__name__}")
     return parameters_file(parameters.json())
+
+
+def parameters_file(text: str) -> Path:
+    """Write parameters to a temporary file for other processes, and return its path.
+
+    The same text has the same file, so that processes that are killed leave no more than one.
+    """
+    import hashlib
+
+    from partita.domains import HASH_DIGITS
+
+    name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+    path = _private_folder() / f"{name}.json"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        from partita.files.writing import write_atomically
+
+        write_atomically(path, text)
+    return path
+
+
+def _private_folder() -> Path:
+    """Return a temporary folder that only this user can write to."""
+    from stat import S_ISDIR
+    from tempfile import gettempdir
+
+    user = getattr(os, "getuid", int)()
+    path = Path(gettempdir()) / f"partita-parameters-{user}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    status = path.lstat()
+    if not S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o022:
+        raise InputError("is writable by others; delete it", file=str(path))
+    return path

@@ -14,7 +14,8 @@ from partita.app.evaluate import evaluate
 from partita.app.explain import Explanation, explain_result
 from partita.app.recording import recording
 from partita.app.run_batch import message_object, run_messages
-from partita.app.runner import JOINT, Runner, Settings, parameters_file, settings_of
+from partita.app.runner import JOINT, Runner, Settings, settings_of
+from partita.app.solve import parameters_file
 from partita.app.stored_keys import keys_of_run
 from partita.corpora.keys import key_line, write_keys
 from partita.domains import PAIRS
