@@ -95,6 +95,7 @@ class Client:
         self, run: str, search: str = "", sort: str = "", offset: int = 0, limit: int = 100
     ) -> answers.EntityPage:
         """Return a page of the entities of a type that hold all words of `search`."""
+        # The parameter has the name of the JSON field that it filters, not that of Entity.type.
         query = {"search": search, "sort": sort, "offset": offset, "limit": limit}
         return cast(answers.EntityPage, self._call(_path("runs", run, "entities"), query))
 

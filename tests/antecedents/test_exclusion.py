@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.antecedents.sets import compatible_pairs
+from partita.antecedents.sets import possible_pairs
 from partita.core import Template
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
 
 
 def may(left: Template, right: Template) -> bool:
-    allowed = compatible_pairs((left, right))
+    allowed = possible_pairs((left, right))
     assert np.array_equal(allowed, allowed.T)
     assert allowed.diagonal().all()
     return bool(allowed[0, 1])
@@ -37,7 +37,7 @@ def test_a_part_that_begins_its_whole_or_lies_deep_in_it_is_not_the_whole() -> N
     mother, her, name = said(0, 20), said(0, 3), said(10, 15)
     assert not may(mother, her)
     assert may(mother, name)
-    deep = compatible_pairs((said(0, 30), said(5, 30), said(10, 15), said(20, 22, form="pronoun")))
+    deep = possible_pairs((said(0, 30), said(5, 30), said(10, 15), said(20, 22, form="pronoun")))
     assert not deep[0, 2]
     assert deep[1, 2]
     assert deep[0, 3]
@@ -52,5 +52,5 @@ def test_knowledge_leaves_the_truth_possible_on_gum() -> None:
     for document in read_corefud(GUM / "dev"):
         joined = np.triu(document.labels[:, None] == document.labels[None, :], 1)
         links += int(joined.sum())
-        lost += int((joined & ~compatible_pairs(document.templates)).sum())
+        lost += int((joined & ~possible_pairs(document.templates)).sum())
     assert 1 - lost / links >= 0.99

@@ -13,7 +13,7 @@ from partita.linkage.agreement_patterns import Patterns, fit_patterns
 from partita.linkage.record_columns import FEW, cleaned, guess_columns, guess_kind, iso, text_of
 from partita.linkage.record_tables import read_records
 from partita.linkage.splink_engine import link_type
-from partita.linkage.splink_settings import Rule, candidate_rules, choose_rules, comparison
+from partita.linkage.splink_settings import BlockingRule, candidate_rules, choose_rules, comparison
 
 COLUMNS = {name: [str(row[name]) for row in people(50)[0]] for name in people(1)[0][0]}
 
@@ -65,9 +65,9 @@ def test_rules_keep_within_the_budget() -> None:
     pairs = [10 * (n + 1) for n in range(len(rules))]
     chosen = choose_rules(rules, pairs, 500)
     assert 0 < sum(pairs[rules.index(rule)] for rule in chosen) <= 500
-    assert choose_rules([Rule(("a",), ("a",)), Rule(("a", "b"), ("a", "b"))], [9, 3], 20) == [
-        Rule(("a",), ("a",))
-    ]
+    assert choose_rules(
+        [BlockingRule(("a",), ("a",)), BlockingRule(("a", "b"), ("a", "b"))], [9, 3], 20
+    ) == [BlockingRule(("a",), ("a",))]
 
 
 def test_rules_of_two_columns_take_each_once_and_explode_none() -> None:

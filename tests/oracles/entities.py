@@ -10,8 +10,7 @@ from oracles.instances import log_odds
 from oracles.partitions import distribution as every
 from partita.antecedents.sets import coreference_sets
 from partita.core import CoreferenceSet, PairProbabilities, Template
-from partita.templates.algebra import merge
-from partita.templates.schema import Schema
+from partita.templates.schema import Schema, merge
 
 Shares = dict[str, dict[str, float]]
 

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from partita.core import Template
-from partita.templates.algebra import TemplateLike
-from partita.templates.schema import Schema
+from partita.templates.schema import Schema, TemplateLike
 from partita.templates.slots import SlotType, compare
 
 MIRROR = {

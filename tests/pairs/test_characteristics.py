@@ -25,7 +25,7 @@ from partita.pairs.characteristics import (
 )
 from partita.pairs.columns import TemplateColumns, template_columns
 from partita.pairs.extended import EXTENDED
-from partita.templates.algebra import relation
+from partita.templates.schema import relation
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)
 

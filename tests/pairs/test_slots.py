@@ -12,7 +12,7 @@ from oracles.described import drawn
 from oracles.laws import compatible
 from partita.core import Template
 from partita.pairs.columns import slot_columns
-from partita.templates.algebra import relation
+from partita.templates.schema import relation
 
 DEPOTS = (A, B, C, D)
 

@@ -62,7 +62,7 @@ def test_entities_are_searched(filled):
 
 def test_keys_of_a_run_count_for_those_that_go_back_to_it(filled):
     with filled.reading() as connection:
-        told = {run: keys.key_rows(connection, run) for run in ("r", "child")}
+        told = {run: keys.select_keys(connection, run) for run in ("r", "child")}
         keyed = {row["run"]: row["keyed"] for row in list_runs(connection)}
     assert [(one["author"], one["counts"]) for one in told["r"]] == [("anna", True), ("bert", True)]
     assert [(one["author"], one["run"], one["counts"]) for one in told["child"]] == [

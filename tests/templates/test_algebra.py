@@ -11,8 +11,7 @@ from oracles.depots import SCHEMA, A, B, C, D
 from oracles.laws import compatible
 from partita.core import Template
 from partita.errors import Incompatible, InputError
-from partita.templates.algebra import Merged, merge, relation, unify
-from partita.templates.schema import plain_slots
+from partita.templates.schema import Merged, merge, plain_slots, relation, unify
 
 SLOTS = {
     "FACILITY": ["FACILITY", "DEPOT", "BRIDGE"],

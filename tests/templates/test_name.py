@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.name import Name, NameType, name_words
+from partita.templates.name import Name, NameType, split_name
 from partita.templates.slots import compare
 from partita.templates.words import Aliases
 
@@ -104,7 +104,7 @@ def test_words_find_their_places(a: list[str], b: list[str]) -> None:
 
 
 def test_words() -> None:
-    assert name_words("U.S. ARMY/3RD O'BRIEN_X") == ("US", "ARMY", "3RD", "OBRIEN", "X")
+    assert split_name("U.S. ARMY/3RD O'BRIEN_X") == ("US", "ARMY", "3RD", "OBRIEN", "X")
 
 
 @settings(deadline=None)

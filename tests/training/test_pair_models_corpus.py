@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from partita.antecedents.antecedents import with_antecedents
-from partita.antecedents.sets import compatible_pairs
+from partita.antecedents.sets import possible_pairs
 from partita.corpora.corefud import read_corefud
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.extended import EXTENDED
@@ -35,9 +35,7 @@ def documents() -> list[KeyedTemplates]:
         document for file in sorted(GUM.glob("*.conllu"))[::12] for document in read_corefud(file)
     ]
     return [
-        KeyedTemplates(
-            d.name, with_antecedents(d.templates), d.labels, compatible_pairs(d.templates)
-        )
+        KeyedTemplates(d.name, with_antecedents(d.templates), d.labels, possible_pairs(d.templates))
         for d in read
     ]
 

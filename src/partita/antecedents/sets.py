@@ -16,7 +16,7 @@ from partita.templates.schema import Schema, Values
 from partita.templates.slots import Value
 
 
-def compatible_pairs(templates: Sequence[Template]) -> BoolArray:
+def possible_pairs(templates: Sequence[Template]) -> BoolArray:
     """Return for every two templates, given in text order, whether they may corefer."""
     columns = reference_columns(templates)
     clash = _differ(columns.type) | _differ(columns.gender) | _differ(columns.count)

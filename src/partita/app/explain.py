@@ -185,7 +185,7 @@ def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanatio
     if weights:
         total = sum(weight for _, weight in weights)
         parts = tuple(FeatureContribution(label, weight, "") for label, weight in weights)
-        features = PairExplanation(*names, parts, total, view.logistic(total))
+        features = PairExplanation(*names, parts, total, view.score_probability(total))
     if homes[0] is None or homes[0] != homes[1]:
         own = features.probability if features else sets.missing or 0.0
         note = "No scores connect the two records: they are in different sets."

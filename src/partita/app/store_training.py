@@ -83,7 +83,7 @@ def run_keys(store: Store, run: str) -> RunKeys:
         rows = [runs.read_run(connection, name) for name in keys.family(connection, run)]
         models = [runs.model_of(connection, row) for row in rows]
         keyed = keys_of_run(connection, run)
-        used = [one["key"] for one in keys.counting(keys.key_rows(connection, run))]
+        used = [one["key"] for one in keys.counting(keys.select_keys(connection, run))]
     untaught = [n for n, model in enumerate(models) if not (model and model["keys_used"])]
     first = untaught[0] if untaught else len(rows) - 1
     start, latest = (_parameters(rows[n], models[n]) for n in (first, 0))
@@ -255,7 +255,7 @@ def sets_to_key(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     with store.reading() as connection:
         row = runs.read_run(connection, run)
         if untrainable(row, runs.model_kind(connection, row["model_id"])):
-            keyed = {one["set"] for one in keys.counting(keys.key_rows(connection, run))}
+            keyed = {one["set"] for one in keys.counting(keys.select_keys(connection, run))}
             return [
                 {"set": one.pop("set_name"), "gain": None, **one}
                 for one in reading.uncertain_sets(connection, run, sorted(keyed), limit)

@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 def keys_of_run(connection: Connection, run: str) -> dict[str, Key]:
     """Return the keys by name of set, in the order in which the sets were first keyed."""
-    rows_by_set = keys.by_set(keys.counting(keys.key_rows(connection, run)))
+    rows_by_set = keys.by_set(keys.counting(keys.select_keys(connection, run)))
     lines = reading.template_sets(connection, run, list(rows_by_set))
     keyed = {}
     for name, rows in rows_by_set.items():
@@ -153,7 +153,7 @@ def withdraw_keys(store: Store, run: str, name: str, author: str) -> dict[str, A
     """Withdraw the keys of an author for a set; they stay in the store and no longer count."""
     with store.writing() as connection:
         runs.read_run(connection, run)
-        count = keys.withdraw_keys(connection, run, name, _author(author), now())
+        count = keys.mark_withdrawn(connection, run, name, _author(author), now())
     if not count:
         raise Unknown(f"{author} has no key for set {name}")
     return {"withdrawn": count}

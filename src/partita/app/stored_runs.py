@@ -228,7 +228,7 @@ def evaluate_run(
             raise InputError(f"run {run} has no keys; expected at least one")
         lines = [json.dumps(reading.read_set(connection, run, name)) for name in keyed]
         model = runs.model_of(connection, row)
-        counting = {one["key"] for one in keys.counting(keys.key_rows(connection, run))}
+        counting = {one["key"] for one in keys.counting(keys.select_keys(connection, run))}
     pairs = parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
     with TemporaryDirectory(prefix="partita-") as folder:
         result_file, key_file = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"

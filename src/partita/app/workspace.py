@@ -11,7 +11,7 @@ from partita.app import store_training, stored_keys, stored_runs
 from partita.app.recording import now
 from partita.app.runner import Runner, Settings
 from partita.errors import InputError
-from partita.store import jobs, keys, reading, runs
+from partita.store import keys, reading, runs
 from partita.store.opening import open_store
 from partita.store.store import Store
 from partita.text.raw_messages import RawMessage
@@ -106,7 +106,7 @@ class Workspace:
             runs.read_run(connection, run)
             content = reading.read_message(connection, run, message)
             names = [one["set"] for one in content["sets"]]
-            counting = keys.counting(keys.key_rows(connection, run, names))
+            counting = keys.counting(keys.select_keys(connection, run, names))
             return content | {"keys": keys.by_set(counting)}
 
     def set(self, run: str, name: str) -> Object:
@@ -130,7 +130,7 @@ class Workspace:
             runs.read_run(connection, run)
             if set is not None:
                 reading.read_set(connection, run, set)
-            return keys.key_rows(connection, run, None if set is None else [set])
+            return keys.select_keys(connection, run, None if set is None else [set])
 
     def key(
         self,
@@ -165,24 +165,24 @@ class Workspace:
         row |= {"result": None, "error": None, "created": now(), "changed": now()}
         with self.store.writing() as connection:
             runs.read_run(connection, run)
-            jobs.add_job(connection, row)
+            runs.add_job(connection, row)
         return row
 
     def change_job(self, job: str, **values: Any) -> Object:
         """Change the state, progress, result or error of a job, and return it."""
         with self.store.writing() as connection:
-            jobs.change_job(connection, job, changed=now(), **values)
-            return jobs.read_job(connection, job)
+            runs.change_job(connection, job, changed=now(), **values)
+            return runs.read_job(connection, job)
 
     def job(self, job: str) -> Object:
         """Return a job by its id."""
         with self.store.reading() as connection:
-            return jobs.read_job(connection, job)
+            return runs.read_job(connection, job)
 
     def open_jobs(self) -> list[Object]:
         """Return the jobs that have not ended, oldest first."""
         with self.store.reading() as connection:
-            return jobs.open_jobs(connection)
+            return runs.open_jobs(connection)
 
     def train(
         self, run: str, workers: int | None = None, progress: Progress | None = None

@@ -123,6 +123,7 @@ def _package(value: Any) -> str:
 def folder() -> Path | None:
     """Return the cache folder: the first that can be written to, or None."""
     chosen = os.environ.get("PARTITA_CACHE") or os.environ.get("NUMBA_CACHE_DIR")
+    # Beside the package first: what one user compiles then serves all users of an installation.
     own = Path(__file__).parent.parent / "__pycache__"
     for parent in [Path(chosen)] if chosen else [own, user_cache()]:
         with contextlib.suppress(OSError):

@@ -33,6 +33,8 @@ RESULTS: dict[str, Any] = {"int64": ctypes.c_int64, "uint64": ctypes.c_uint64,
                            "float64": ctypes.c_double, "bool": ctypes.c_bool,
                            NOTHING: ctypes.c_void_p}  # fmt: skip
 RUNTIME = ((("core", "runtime"), "_nrt_python", "NRT_"), ((), "_helperlib", "numba_"))
+# These change the machine code and nothing that the digest sees: a cache on a shared disk may hold
+# the code of several machines and settings.
 OPTIONS = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_OPT", "NUMBA_DISABLE_JIT")
 
 Function = Callable[..., Any]

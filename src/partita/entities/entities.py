@@ -20,9 +20,8 @@ from partita.core import (
 from partita.core.cells import cells_of
 from partita.entities.answer import answer
 from partita.entities.values import AnchorCells, SlotTables, alone_values, slot_values
-from partita.templates.algebra import Merged, merge, relation
 from partita.templates.name import Name
-from partita.templates.schema import ReadOnce, Schema
+from partita.templates.schema import Merged, ReadOnce, Schema, merge, relation
 from partita.templates.slots import Value
 from partita.templates.strings import Strings, StringsType
 

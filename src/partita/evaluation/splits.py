@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from partita.antecedents.antecedents import with_antecedents
-from partita.antecedents.sets import compatible_pairs, unifiable
+from partita.antecedents.sets import possible_pairs, unifiable
 from partita.core import BoolArray, Document, IntArray, components
 from partita.errors import InputError
 from partita.evaluation.bits import Excluded, estimated_share
@@ -54,7 +54,7 @@ def cut_document(document: Document, schema: Schema | None = None) -> Cut:
     Antecedents that come with the templates are kept; where none does, they are looked for.
     """
     templates = document.templates
-    allowed = compatible_pairs(templates) if schema is None else unifiable(templates, schema)
+    allowed = possible_pairs(templates) if schema is None else unifiable(templates, schema)
     home = components(allowed)
     groups = (np.flatnonzero(home == n) for n in range(int(home.max(initial=-1)) + 1))
     labels = document.labels

@@ -16,7 +16,7 @@ from typing import Any
 from partita.fusion.source_records import SourceRecord
 from partita.linkage.candidates import candidate_pairs, crowded_keys
 from partita.templates.entity_types import EntityType
-from partita.templates.name import Name, name_words
+from partita.templates.name import Name, split_name
 from partita.templates.number import Number
 from partita.templates.place import NamedPlace, PlaceType
 from partita.templates.schema import OWN_TYPE, Schema
@@ -156,7 +156,7 @@ def _one_and_several(left: Number, right: Number) -> bool:
 def _name_words(name: Name, generic: frozenset[str]) -> Iterator[str]:
     """Yield the words of a name that are not types (all if none is left), and its initials."""
     for variant in name.variants:
-        parts = name_words(variant)
+        parts = split_name(variant)
         yield from ([word for word in parts if word not in generic] or parts)
         if 1 < len(parts) <= MAX_ACRONYM:
             yield "".join(word[0] for word in parts)
@@ -175,4 +175,4 @@ def _is_label(slot: Any) -> bool:
 def _generic_words(schema: Schema) -> frozenset[str]:
     """Return the words that occur in the names of types."""
     types: Mapping[str, Any] = {} if schema.types is None else schema.types.parents
-    return frozenset(word for entity_type in types for word in name_words(entity_type))
+    return frozenset(word for entity_type in types for word in split_name(entity_type))

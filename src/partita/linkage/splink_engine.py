@@ -30,8 +30,8 @@ from partita.linkage.record_tables import RecordTable
 from partita.linkage.splink_settings import (
     ALL_PAIRS,
     DUCKDB,
+    BlockingRule,
     Dialect,
-    Rule,
     candidate_rules,
     choose_rules,
     default_settings,
@@ -65,7 +65,7 @@ class SplinkEngine(ABC):
     def query(self, sql: str) -> Mapping[str, NDArray[Any]]:
         """Return the columns of a small result."""
 
-    def counted_pairs(self, rule: Rule) -> int:
+    def counted_pairs(self, rule: BlockingRule) -> int:
         """Return how many pairs a blocking rule compares."""
         keys, source = [part.format("") for part in rule.parts], TABLE
         if rule.exploded:

@@ -170,7 +170,7 @@ _LEVELS: Mapping[str, Callable[[Column, Dialect], list[Level]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class BlockingRule:
     """A blocking rule: expressions over one record that must be equal, and a list to explode."""
 
     parts: tuple[str, ...]
@@ -189,39 +189,41 @@ def _side(part: str, side: str) -> str:
     return part.format(f"{side}.")
 
 
-def candidate_rules(columns: Sequence[Column]) -> list[Rule]:
+def candidate_rules(columns: Sequence[Column]) -> list[BlockingRule]:
     """Return the rules among which blocking is chosen: one expression, then two of two columns."""
     single = [rule for column in columns for rule in _column_rules(column)]
     double = [
-        Rule((*one.parts, *other.parts), (*one.columns, *other.columns))
+        BlockingRule((*one.parts, *other.parts), (*one.columns, *other.columns))
         for one, other in combinations(single, 2)
         if one.columns != other.columns and not one.exploded and not other.exploded
     ]
     return [*single, *double]
 
 
-def _column_rules(column: Column) -> list[Rule]:
+def _column_rules(column: Column) -> list[BlockingRule]:
     """Return the rules of one column: equal values, equal beginnings, a shared rare word."""
     whole = "{}" + column.clean
-    rules = [Rule((whole,), (column.label,))]
+    rules = [BlockingRule((whole,), (column.label,))]
     if column.has_tokens:
-        rules.append(Rule(("{}" + column.keys,), (column.label,), column.keys))
+        rules.append(BlockingRule(("{}" + column.keys,), (column.label,), column.keys))
     if column.kind in ("given name", "surname", "word", "phrase", "text"):
-        rules.append(Rule((f"substr({whole}, 1, 3)",), (column.label,)))
+        rules.append(BlockingRule((f"substr({whole}, 1, 3)",), (column.label,)))
     if column.kind in ("date", "postcode", "phone", "identifier"):
-        rules.append(Rule((f"substr({whole}, 1, 4)",), (column.label,)))
+        rules.append(BlockingRule((f"substr({whole}, 1, 4)",), (column.label,)))
     if column.kind == "date":
-        rules.append(Rule((f"substr({whole}, 6, 5)",), (column.label,)))
+        rules.append(BlockingRule((f"substr({whole}, 6, 5)",), (column.label,)))
     return rules
 
 
-def choose_rules(rules: Sequence[Rule], pairs: Sequence[int], budget: int) -> list[Rule]:
+def choose_rules(
+    rules: Sequence[BlockingRule], pairs: Sequence[int], budget: int
+) -> list[BlockingRule]:
     """Return rules that together compare at most `budget` pairs, cheap ones first.
 
     A rule is left out if a chosen one asks for less of the same. `pairs` counts the pairs that
     each rule compares.
     """
-    chosen: dict[Rule, int] = {}
+    chosen: dict[BlockingRule, int] = {}
     for cost, number in sorted((pairs[n], n) for n in range(len(rules)) if pairs[n] > 0):
         rule = rules[number]
         wider = {one: c for one, c in chosen.items() if not {*rule.parts} <= {*one.parts}}

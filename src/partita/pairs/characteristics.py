@@ -46,7 +46,9 @@ class Characteristic:
 
     of: Callable[[TemplatePairs], NDArray[np.generic]]
     values: tuple[str, ...]
-    saved_name: str = ""  # in parameter files, where it is not that of the function
+    # Parameter files and the tables of the documentation name a characteristic by its function as
+    # it was called when they were written; a function with a new name keeps its old one here.
+    saved_name: str = ""
 
     @property
     def name(self) -> str:

@@ -19,11 +19,11 @@ from partita.rules.yaml import (
     Text,
     Tree,
     check_keys,
-    items_of,
     map_of,
     read_tree,
     refuse,
     scalar_of,
+    sequence_of,
     texts_of,
 )
 from partita.templates.date import DateType
@@ -132,7 +132,7 @@ def read_sheet(path: Path) -> Sheet:
             symbol(key.value): map_of(value, f"slot {key.value}", key.at)
             for key, value in slots.pairs
         },
-        [_names(one, "aliases") for one in items_of(tree.get("aliases"), "aliases", at)],
+        [_names(one, "aliases") for one in sequence_of(tree.get("aliases"), "aliases", at)],
         _hierarchy(tree.get("places"), "places", at),
         _templates(map_of(tree.get("templates"), "templates", at)),
         tuple(text.value for text in texts_of(tree.get("phases"), "phases", at)),
@@ -164,7 +164,7 @@ def _hierarchy(tree: Tree | None, what: str, at: At) -> dict[str, tuple[str, ...
 
 def _pairs(tree: Tree | None, what: str, at: At) -> list[Pair]:
     pairs = []
-    for one in items_of(tree, what, at):
+    for one in sequence_of(tree, what, at):
         names = _names(one, what)
         if len(names) != 2:
             refuse(f"{what} is a list of pairs: [[A, B], [C, D]]", one.at)

@@ -28,12 +28,12 @@ from partita.rules.yaml import (
     Text,
     Tree,
     check_keys,
-    items_of,
     map_of,
     read_tree,
     refuse,
     scalar_of,
     scalar_value,
+    sequence_of,
     texts_of,
 )
 from partita.templates.words import symbol
@@ -50,7 +50,7 @@ def read_lexicon(folder: Path) -> tuple[list[LexiconEntry], list[RuleProblem]]:
     problems: list[RuleProblem] = []
     for path in sorted(folder.glob("*.yaml")):
         try:
-            trees = items_of(read_tree(path), "a lexicon", At(str(path), 1, 1))
+            trees = sequence_of(read_tree(path), "a lexicon", At(str(path), 1, 1))
         except RuleError as error:
             problems.append(RuleProblem(error.at, error.said))
             continue
@@ -95,7 +95,7 @@ def _words(tree: Tree | None, at: At) -> dict[str, str]:
     if isinstance(tree, Map):
         pairs = [(_word(key), "" if _is_null(value) else _word(value)) for key, value in tree.pairs]
     else:
-        pairs = [(_word(text), "") for text in items_of(tree, "words", at)]
+        pairs = [(_word(text), "") for text in sequence_of(tree, "words", at)]
     return dict(pairs)
 
 
@@ -255,7 +255,7 @@ def read_phase(path: Path, name: str) -> PhaseFile:
     reader = _Reader(_starts(tree), read_macros(macros))
     rules: list[Rule] = []
     problems: list[RuleProblem] = []
-    for item in items_of(tree.get("rules"), "rules", tree.at):
+    for item in sequence_of(tree.get("rules"), "rules", tree.at):
         try:
             rules += reader.rules(item)
         except RuleError as error:

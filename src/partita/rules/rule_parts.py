@@ -27,11 +27,11 @@ from partita.rules.yaml import (
     Text,
     Tree,
     check_keys,
-    items_of,
     map_of,
     refuse,
     scalar_of,
     scalar_value,
+    sequence_of,
 )
 from partita.templates.words import symbol
 
@@ -256,4 +256,6 @@ def labels_used(value: Value) -> Iterator[str]:
 
 
 def read_examples(tree: Tree | None, at: At) -> tuple[str, ...]:
-    return tuple(scalar_of(item, "an example", at).value for item in items_of(tree, "examples", at))
+    return tuple(
+        scalar_of(item, "an example", at).value for item in sequence_of(tree, "examples", at)
+    )

@@ -199,7 +199,7 @@ def scalar_of(tree: Tree | None, what: str, at: At) -> Text:
     return tree
 
 
-def items_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
+def sequence_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
     """Return the items of a list, a single text as one item, null as none."""
     if tree is None or (isinstance(tree, Text) and tree.is_null):
         return ()
@@ -209,7 +209,7 @@ def items_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
 
 
 def texts_of(tree: Tree | None, what: str, at: At) -> tuple[Text, ...]:
-    return tuple(scalar_of(item, f"an item of {what}", at) for item in items_of(tree, what, at))
+    return tuple(scalar_of(item, f"an item of {what}", at) for item in sequence_of(tree, what, at))
 
 
 def map_of(tree: Tree | None, what: str, at: At) -> Map:

@@ -26,7 +26,7 @@ def family(connection: Connection, run: str) -> list[str]:
     return runs_
 
 
-def key_rows(connection: Connection, run: str, sets: Sequence[str] | None = None) -> list[Row]:
+def select_keys(connection: Connection, run: str, sets: Sequence[str] | None = None) -> list[Row]:
     """Return the keys, oldest first; `counts` marks the newest of each author, if not withdrawn."""
     table = tables.keys
     query = select(table).where(table.c.run.in_(family(connection, run))).order_by(table.c.id)
@@ -56,7 +56,7 @@ def by_set(keys: Iterable[Row]) -> dict[str, list[Row]]:
 def insert_key(connection: Connection, run: str, key: Mapping[str, Any]) -> tuple[int, list[Row]]:
     """Add a key; return its number and the keys of others that its author has not seen."""
     _lock(connection, run, key["set_name"])
-    current = counting(key_rows(connection, run, [key["set_name"]]))
+    current = counting(select_keys(connection, run, [key["set_name"]]))
     written = connection.execute(tables.keys.insert().values(run=run, **key))
     (number,) = written.inserted_primary_key or (0,)
     last_seen = key["based_on"] or 0
@@ -66,7 +66,7 @@ def insert_key(connection: Connection, run: str, key: Mapping[str, Any]) -> tupl
     return int(number), unseen
 
 
-def withdraw_keys(connection: Connection, run: str, name: str, author: str, time: str) -> int:
+def mark_withdrawn(connection: Connection, run: str, name: str, author: str, time: str) -> int:
     """Mark the keys of an author for a set as withdrawn; return how many counted until now."""
     _lock(connection, run, name)
     table = tables.keys

@@ -64,20 +64,20 @@ class NameType:
 
 
 @lru_cache(maxsize=1 << 16)  # a name is compared with many others
-def name_words(name: str) -> tuple[str, ...]:
+def split_name(name: str) -> tuple[str, ...]:
     """Return the words of a name, letters and digits only: U.S. ARMY gives US and ARMY."""
     return tuple(_WORD.findall(_SILENT.sub("", name)))
 
 
 @lru_cache(maxsize=1 << 16)
 def _first_letters(name: str) -> frozenset[str]:
-    return frozenset(word[0] for word in name_words(name))
+    return frozenset(word[0] for word in split_name(name))
 
 
 def _matches_within(short: str, long: str) -> bool:
     """Return whether the short name's words match; most pairs already fail on a first letter."""
     return _first_letters(short) <= _first_letters(long) and _match_in_order(
-        name_words(short), name_words(long)
+        split_name(short), split_name(long)
     )
 
 

@@ -22,8 +22,8 @@ from partita.text.trees import (
     head_lemma,
     modifiers_of,
     name_of,
-    number_of,
     role_of,
+    tree_number,
 )
 
 Span = tuple[int, int]
@@ -144,7 +144,7 @@ def _template(
     tree, word = expression.at.tree, expression.at.tree.words[expression.head]
     inside = set(expression.inside)
     determiner = determiner_of(tree, expression.head, inside)
-    number = number_of(tree, expression.head, inside)
+    number = tree_number(tree, expression.head, inside)
     form = form_of(word, determiner, isinstance(number, int))
     context = _own_slots(expression, determiner) | tied
     called = name_of(tree, expression.head, inside) if word.upos == "PROPN" else ""

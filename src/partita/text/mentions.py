@@ -88,6 +88,8 @@ BOTH_FEATURES = (
     "state.depth", "b.word", "l.relation r.relation", "d.word h.tag", "h.relation h.tag j.tag",
     "j.lefts j.rights", "h.lefts h.rights", "h.shape j.shape", "gv.word h.relation",
 )  # fmt: skip
+# "sorts" are the types of mentions: the arrays of the model file are called sorts_used and
+# sorts_weights, and the shipped file is older than the word in the code.
 FEATURES = {"sorts": TYPE_FEATURES, "spans": SPAN_FEATURES, "both": BOTH_FEATURES}
 
 ROLES = {

@@ -32,6 +32,8 @@ ARC_POSITIONS = (
 )  # fmt: skip
 JOINED = 4  # most columns in one feature
 
+# A feature is hashed with its place in these tables, and model files list the tables: to reorder,
+# add or remove a feature makes every trained parser unreadable.
 MOVE_FEATURES = (
     "s0.word s0.tag", "s0.word", "s0.tag", "s0.suffix3 s0.tag", "s0.cluster", "s0.group s0.tag",
     "n0.word n0.tag", "n0.word", "n0.tag", "n0.suffix3 n0.tag", "n0.cluster", "n0.group n0.tag",

@@ -381,6 +381,8 @@ def bucket(distance: int) -> int:
     return 5 if distance < 7 else (6 if distance < 11 else 7)
 
 
+# Odd multipliers of SplitMix64, xxHash and wyhash: a change of one bit reaches all bits of a code.
+# Trained weights lie at these codes, so neither they nor the shifts can change without training.
 @uncounted
 def codes_at(seen: Seen, at: IntArray, places: IntArray, codes: Codes) -> None:
     """Write one code for every feature; a feature joins up to four columns of positions."""

@@ -180,7 +180,9 @@ class WordRows:
 
 
 TAGS = 64  # most tags of a tagger
-PADDING = 64  # weights after the last index of the table
+# Weights after the last index of the table: a feature's weights for all classes follow its index,
+# and the loops add them without asking for the end, so there are always fewer classes than this.
+PADDING = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -102,7 +102,7 @@ def head_lemma(tree: Tree, head: int, inside: Container[int]) -> str:
     return (word.lemma if word.lemma != "_" else word.form).lower()
 
 
-def number_of(tree: Tree, head: int, inside: set[int]) -> int | str | None:
+def tree_number(tree: Tree, head: int, inside: set[int]) -> int | str | None:
     """Return a numeral's count, else plural (coordinations too), singular or nothing."""
     for place in tree.related(head, "nummod"):
         if place in inside and (counted := _count(tree.words[place])) is not None:

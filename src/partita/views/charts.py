@@ -14,7 +14,7 @@ from partita.evaluation.calibration import ReliabilityBin
 from partita.evaluation.rows import CalibrationRow, ModelRow
 from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.results.saved_results import Result
-from partita.views.explanation import PairSummary, influence_label, logistic
+from partita.views.explanation import PairSummary, influence_label, score_probability
 from partita.views.palette import categories, colour
 
 EXTENSIONS = (".svg", ".html", ".png", ".json")
@@ -354,7 +354,7 @@ def _waterfall_row(
         "from": start,
         "to": end,
         "end": max(start, end),
-        "probability": logistic(end),
+        "probability": score_probability(end),
         "sign": sign or ("for" if end >= start else "against"),
     }
 

@@ -68,7 +68,7 @@ def _features(pair: PairExplanation, width: int) -> Iterator[str]:
     weighted = [contribution for contribution in pair.contributions if contribution.weight]
     for contribution in weighted:
         total += contribution.weight
-        weight, so_far = f"{contribution.weight:+9.4f}", probability_text(logistic(total))
+        weight, so_far = f"{contribution.weight:+9.4f}", probability_text(score_probability(total))
         yield f"{cell(contribution.feature, room)} {weight} {so_far:>10}"
     if unweighted := len(pair.contributions) - len(weighted):
         verb = "has" if unweighted == 1 else "have"
@@ -92,7 +92,7 @@ def _rest(
     yield f"{cell(label, room)} {change:+9.4f} {probability_text(rest.marginal):>10}"
 
 
-def logistic(score: float) -> float:
+def score_probability(score: float) -> float:
     return (1 + math.tanh(score / 2)) / 2
 
 
