@@ -16,6 +16,10 @@ starts from the raw text of the documents held out, with the shipped models, whi
 them: CoNLL scores with the probabilities of types as evidence, with the most probable type taken as
 certain, with pairs of different most probable types excluded as well, and without types.
 
+    python -m research.ablate_joint ../shared/data/gum/train --answers
+
+scores the same texts with different rules for the grouping that is shown as the entities.
+
     python -m research.ablate_joint ../shared/data/gum/train --reliability --folds 3
 
 trains the whole model on the other folds of each fold, and prints the bits per mention and the
@@ -30,7 +34,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -41,6 +45,7 @@ from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
 from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
 from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import JointPosterior
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.corefud import read_corefud
 from partita.corpora.matching import match_mentions
@@ -246,22 +251,60 @@ def types_table(documents: Sequence[Document]) -> None:
     """Print CoNLL scores from raw text with types used in different ways."""
     analyser, model = shipped_analyser(), shipped_joint_model()
     texts = [text_templates(analyser, d.name, d.text) for d in documents]
-    print("| types | CoNLL | difference | with singletons |")
-    print("| --- | --- | --- | --- |")
-    first: list[CoreferenceScores] = []
-    for name, types, gate in TYPES:
-        both = [
+    _conll_table("types", {
+        name: [
             raw_scores(d, match_mentions(d.templates, f), _clusters(model, _typed(f, types), gate))
             for d, f in zip(documents, texts, strict=True)
         ]
-        scored = [one for one, _ in both]
-        first = first or scored
-        total, singletons = (
-            sum(scored, CoreferenceScores()),
-            sum((one for _, one in both), CoreferenceScores()),
-        )
-        print(f"| {name} | {100 * total.conll:.1f} | {_points(scored, first)} | "
-              f"{100 * singletons.conll:.1f} |", flush=True)  # fmt: skip
+        for name, types, gate in TYPES
+    })  # fmt: skip
+
+
+def _conll_table(what: str, rows: Mapping[str, Sequence[tuple[Scores, Scores]]]) -> None:
+    """Print CoNLL scores, with their differences to the first row."""
+    first = [list(scored) for scored in zip(*next(iter(rows.values())), strict=True)]
+    print(f"| {what} | CoNLL | difference | with singletons | difference |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, both in rows.items():
+        columns = [list(scored) for scored in zip(*both, strict=True)]
+        cells = [f"{100 * sum(scored, Scores()).conll:.1f} | {_points(scored, before)}"
+                 for scored, before in zip(columns, first, strict=True)]  # fmt: skip
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def _linked(least: float, leaving: bool) -> Callable[[JointPosterior], IntArray]:
+    def labels(posterior: JointPosterior) -> IntArray:
+        pairs = posterior.pairs().value
+        linked = average_linkage(pairs, least)
+        return without_improbable(pairs, linked) if leaving else linked
+
+    return labels
+
+
+RULES: dict[str, Callable[[JointPosterior], IntArray]] = {
+    "average linkage at .25": _linked(0.25, leaving=False),
+    "average linkage at .2": _linked(0.2, leaving=False),
+    "most probable configuration found": lambda posterior: posterior.best(1).labels[0],
+    "linkage at .25, then on its own if more probable": _linked(0.25, leaving=True),
+    "linkage at .2, then on its own if more probable": _linked(0.2, leaving=True),
+    "linkage at .15, then on its own if more probable": _linked(0.15, leaving=True),
+}
+
+
+def answers_table(documents: Sequence[Document]) -> None:
+    """Print CoNLL scores from raw text of different rules for the answer, also by genre."""
+    analyser, model = shipped_analyser(), shipped_joint_model()
+    rows: dict[str, list[tuple[Scores, Scores]]] = {name: [] for name in RULES}
+    for document in documents:
+        found = text_templates(analyser, document.name, document.text)
+        matched = match_mentions(document.templates, found)
+        posterior = joint_posterior(found, model)
+        for name, rule in RULES.items():
+            rows[name].append(raw_scores(document, matched, rule(posterior)))
+    _conll_table("rule", rows)
+    for genre in sorted({document.genre for document in documents}):
+        places = [n for n, document in enumerate(documents) if document.genre == genre]
+        _conll_table(genre, {name: [row[n] for n in places] for name, row in rows.items()})
 
 
 def _points(scored: Sequence[CoreferenceScores], first: Sequence[CoreferenceScores]) -> str:
@@ -284,12 +327,14 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=JointSettings().epochs)
     parser.add_argument("--types", action="store_true")
+    parser.add_argument("--answers", action="store_true")
     parser.add_argument("--reliability", action="store_true")
     parser.add_argument("--test")
     options = parser.parse_args()
     documents = list(read_corefud(options.corpus))
-    if options.types:
-        types_table([d for d in documents if d.genre in HELD_OUT])
+    if options.types or options.answers:
+        held_out = [d for d in documents if d.genre in HELD_OUT]
+        (types_table if options.types else answers_table)(held_out)
         return
     if options.test:
         test_table(documents, list(read_corefud(options.test)))

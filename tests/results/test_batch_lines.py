@@ -1,23 +1,19 @@
-"""Compiled result lines: the numbers of repr, and the lines of the general writer."""
+"""Result lines from arrays: those of the general writer."""
 
 from __future__ import annotations
 
 import csv
 import json
-import math
 from functools import partial
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from partita.app import solve_batch
 from partita.app.batch import OutputForms
 from partita.app.solve import Solver, read_sets
-from partita.compilation import kernel
 from partita.configurations.odds import ScaledParameters
 from partita.core import (
     CoreferenceSet,
@@ -33,46 +29,10 @@ from partita.core import (
 from partita.linkage.sets import Sets
 from partita.options import SolveOptions
 from partita.results import batch_lines
-from partita.results.batch_lines import LONGEST, SmallSets, powers_of_ten, put_number
+from partita.results.batch_lines import SmallSets
 from partita.results.result_lines import result_line
 
 LINES = OutputForms(json=True)
-
-
-@kernel()
-def put_numbers(values, powers, out, ends):
-    at = 0
-    for n in range(values.shape[0]):
-        at = put_number(out, at, values[n], powers)
-        ends[n] = at
-
-
-def written(values: list[float]) -> list[str]:
-    out = np.empty(LONGEST * len(values) + 1, np.uint8)
-    ends = np.zeros(len(values) + 1, np.int64)
-    put_numbers(np.array(values), powers_of_ten(), out, ends[1:])
-    data = out.tobytes()
-    return [data[a:b].decode() for a, b in pairwise(ends)]
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
-def test_numbers_are_written_as_repr_does(values: list[float]) -> None:
-    assert written(values) == list(map(repr, values))
-
-
-def test_numbers_at_the_ends_of_every_binade() -> None:
-    powers = [2.0**n for n in range(-1074, 1024)] + [10.0**n for n in range(-323, 309)]
-    values = [n for p in powers for n in (p, math.nextafter(p, 0), math.nextafter(p, 2 * p))]
-    values = [n for n in values if math.isfinite(n)] + [0.0, -0.0, 1e16, 9.5e15, 123456.0]
-    assert written(values) == list(map(repr, values))
-
-
-def test_random_bits() -> None:
-    rng = np.random.default_rng(0)
-    values = rng.integers(0, 1 << 64, 50_000, dtype=np.uint64).view(np.float64)
-    values = [*values[np.isfinite(values)].tolist(), *rng.random(50_000).tolist()]
-    assert written(values) == list(map(repr, values))
 
 
 def pairs_file(path: Path, rng: np.random.Generator, named: bool) -> str:

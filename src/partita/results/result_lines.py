@@ -197,7 +197,7 @@ def _numbers(numbers: FloatArray) -> list[Any]:
 
 def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
     """Return the configurations, most probable first, cells in text order."""
-    form = _cells if len(quoted) <= SMALL else _cells.__wrapped__
+    form = cells_format if len(quoted) <= SMALL else cells_format.__wrapped__
     cells = [form(tuple(row)).format(*quoted) for row in listing.rows.tolist()]
     probabilities = map(_number, listing.probabilities)
     if listing.intervals is None:
@@ -210,7 +210,7 @@ def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=1 << 13)
-def _cells(labels: tuple[int, ...]) -> str:
+def cells_format(labels: tuple[int, ...]) -> str:
     """Return the cells of a row of labels as a format string for the names."""
     cells: dict[int, list[str]] = {}
     for place, label in enumerate(labels):
