@@ -49,7 +49,7 @@ from partita.configurations.joint.posterior import JointPosterior
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.corefud import read_corefud
 from partita.corpora.matching import match_mentions
-from partita.entities.answer import LINKED, average_linkage, without_improbable
+from partita.entities.answer import LINKED, average_linkage, settled
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
 from partita.evaluation.models import Joint
 from partita.evaluation.scores import CoreferenceScores
@@ -225,7 +225,7 @@ def _clusters(model: JointModel, found: Sequence[Template], gate: bool) -> IntAr
     pairs = posterior.pairs().value
     own = np.array([template.type for template in found])
     allowed = np.where(own[:, None] == own[None, :], pairs, 0.0) if gate else pairs
-    return without_improbable(allowed, average_linkage(allowed, LINKED))
+    return settled(allowed, average_linkage(allowed, LINKED))
 
 
 def _typed(found: Sequence[Template], types: str) -> list[Template]:
@@ -260,41 +260,41 @@ def types_table(documents: Sequence[Document]) -> None:
     })  # fmt: skip
 
 
-def _conll_table(what: str, rows: Mapping[str, Sequence[tuple[Scores, Scores]]]) -> None:
+def _conll_table(what: str, rows: Mapping[str, Sequence[tuple[CoreferenceScores, CoreferenceScores]]]) -> None:
     """Print CoNLL scores, with their differences to the first row."""
     first = [list(scored) for scored in zip(*next(iter(rows.values())), strict=True)]
     print(f"| {what} | CoNLL | difference | with singletons | difference |")
     print("| --- | --- | --- | --- | --- |")
     for name, both in rows.items():
         columns = [list(scored) for scored in zip(*both, strict=True)]
-        cells = [f"{100 * sum(scored, Scores()).conll:.1f} | {_points(scored, before)}"
+        cells = [f"{100 * sum(scored, CoreferenceScores()).conll:.1f} | {_points(scored, before)}"
                  for scored, before in zip(columns, first, strict=True)]  # fmt: skip
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def _linked(least: float, leaving: bool) -> Callable[[JointPosterior], IntArray]:
+def _linked(least: float, reading: bool) -> Callable[[JointPosterior], IntArray]:
     def labels(posterior: JointPosterior) -> IntArray:
         pairs = posterior.pairs().value
         linked = average_linkage(pairs, least)
-        return without_improbable(pairs, linked) if leaving else linked
+        return settled(pairs, linked) if reading else linked
 
     return labels
 
 
 RULES: dict[str, Callable[[JointPosterior], IntArray]] = {
-    "average linkage at .25": _linked(0.25, leaving=False),
-    "average linkage at .2": _linked(0.2, leaving=False),
+    "average linkage at .25": _linked(0.25, reading=False),
+    "average linkage at .2": _linked(0.2, reading=False),
     "most probable configuration found": lambda posterior: posterior.best(1).labels[0],
-    "linkage at .25, then on its own if more probable": _linked(0.25, leaving=True),
-    "linkage at .2, then on its own if more probable": _linked(0.2, leaving=True),
-    "linkage at .15, then on its own if more probable": _linked(0.15, leaving=True),
+    "linkage at .25, then each its most probable reading": _linked(0.25, reading=True),
+    "linkage at .2, then each its most probable reading": _linked(0.2, reading=True),
+    "linkage at .15, then each its most probable reading": _linked(0.15, reading=True),
 }
 
 
 def answers_table(documents: Sequence[Document]) -> None:
     """Print CoNLL scores from raw text of different rules for the answer, also by genre."""
     analyser, model = shipped_analyser(), shipped_joint_model()
-    rows: dict[str, list[tuple[Scores, Scores]]] = {name: [] for name in RULES}
+    rows: dict[str, list[tuple[CoreferenceScores, CoreferenceScores]]] = {name: [] for name in RULES}
     for document in documents:
         found = text_templates(analyser, document.name, document.text)
         matched = match_mentions(document.templates, found)

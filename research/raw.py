@@ -16,7 +16,7 @@ from partita.configurations.joint.solve import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
 from partita.corpora.documents import read_documents
 from partita.corpora.matching import match_mentions
-from partita.entities.answer import LINKED, average_linkage, without_improbable
+from partita.entities.answer import LINKED, average_linkage, settled
 from partita.errors import InputError
 from partita.evaluation.bits import allowed_bits
 from partita.evaluation.calibration import (
@@ -95,7 +95,7 @@ def answer_labels(posterior: Posterior) -> IntArray:
     """Return the labels of the entities as `run` reports them."""
     pairs, sampled = posterior.pairs().value, posterior.method == "sampled"
     labels = average_linkage(pairs, LINKED) if sampled else posterior.best(1).labels[0]
-    return without_improbable(pairs, labels)
+    return settled(pairs, labels)
 
 
 def raw_scores(

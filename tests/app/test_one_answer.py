@@ -146,11 +146,15 @@ def of_text(doc: ResolvedMessage) -> None:
 
 
 def consistent(doc: ResolvedMessage) -> None:
-    """No mention that is most probably on its own is listed with others."""
+    """A mention that is most probably new is with no earlier one; others have their entity."""
     home = {name: entity for entity in doc.entities for name in entity.templates}
+    place = {one.id: n for n, one in enumerate(doc.mentions)}
     for decision in DocumentView.of(doc.resolved).decisions():
-        if decision.choices[0][0] is None:
-            assert len(home[decision.template.id].templates) == 1
+        name, (most, share) = decision.template.id, decision.choices[0]
+        if min(home[name].templates, key=place.__getitem__) != name:
+            assert most is not None
+            own = [p for one, p in decision.choices if one is not None and one.id == home[name].id]
+            assert own == [pytest.approx(share)]
 
 
 def all_agree(doc: ResolvedMessage, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class ResolvedMessage(Tabular):
 
     @property
     def entities(self) -> tuple[Entity, ...]:
-        """The entities of the most probable configurations, in text order."""
+        """The entities, in text order; docs/general.md says which grouping they are."""
         return self.resolved.entities
 
     @property

@@ -52,7 +52,7 @@ class Denial:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A cell of the most probable configuration, and what is known of the thing it stands for.
+    """A cell of the grouping that is shown, and what is known of the thing it stands for.
 
     `probability` is that of exactly this cell. The values of `slots` are those of the thing that
     the template `anchor` speaks of, whatever else speaks of it; of each slot they add up to 1.

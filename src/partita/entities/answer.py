@@ -3,8 +3,8 @@
 The most probable configuration where it is known (exact and certified distributions). Of a larger
 text that is one of very many, each with a probability near 0; there the grouping is shown that
 agrees best with the distribution, where a pair that is wrongly apart counts four times as much as
-one that is wrongly together: (1 - LINKED) / LINKED. In text, a mention that is more probably on its
-own than in the entity where this puts it stays on its own. docs/general.md has the measurements.
+one that is wrongly together: (1 - LINKED) / LINKED. In text, each mention that this puts with an
+earlier one then gets its most probable reading. docs/general.md has the measurements.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def answer(distribution: Distribution) -> Configuration:
         labels = average_linkage(_with_exclusions(pairs, distribution.set), LINKED)
     else:
         labels = distribution.most_probable.labels(ids)
-    return Configuration.from_labels(ids, without_improbable(pairs, labels))
+    return Configuration.from_labels(ids, settled(pairs, labels))
 
 
 def _with_exclusions(pairs: FloatArray, group: CoreferenceSet) -> FloatArray:
@@ -44,32 +44,42 @@ def _with_exclusions(pairs: FloatArray, group: CoreferenceSet) -> FloatArray:
     return np.where(compatible_pairs(group), pairs, EXCLUDED) if group.incompatible else pairs
 
 
-def without_improbable(pairs: FloatArray, labels: IntArray) -> IntArray:
-    """Return labels in which every mention that is more probably on its own is so.
+def settled(pairs: FloatArray, labels: IntArray) -> IntArray:
+    """Return labels in which every mention that is with earlier ones has its most probable reading.
 
-    They are asked in text order, again and again: one that leaves makes the others less sure.
+    That is the entity of an earlier mention, or a new one, to which those of the following go
+    along that are closer to it. One pass in text order does: a reading depends on earlier labels.
     """
     labels = restricted_growth(labels)
-    settled = False
-    while not settled:
-        settled = True
-        for place in range(len(labels)):
-            shares = entity_shares(pairs[place], labels, place)
-            if 1.0 - shares.sum() > shares.max() and (labels == labels[place]).sum() > 1:
-                labels[place], settled = len(shares), False
+    for place in range(1, len(labels)):
+        own, shares = labels[place], entity_shares(pairs[place, :place], labels[:place])
+        if own not in labels[:place]:
+            continue
+        best = int(shares.argmax())
+        if 1.0 - shares.sum() > shares[best]:
+            _start_entity(pairs, labels, place)
+        elif shares[best] > shares[own]:
+            labels[place] = best
     return restricted_growth(labels)
 
 
-def entity_shares(row: FloatArray, labels: IntArray, place: int) -> FloatArray:
-    """Return for one mention the share of each entity, by label.
+def _start_entity(pairs: FloatArray, labels: IntArray, place: int) -> None:
+    members = np.flatnonzero(labels == labels[place])
+    earlier, moved = members[members < place], [place]
+    for later in members[members > place].tolist():
+        if pairs[later, moved].max() > pairs[later, earlier].max():
+            moved.append(later)
+    labels[moved] = labels.max() + 1
 
-    That is the largest probability of a pair of the mention with another member. What the shares
-    leave of 1 is the share of an entity of its own; where they exceed 1, it has none.
+
+def entity_shares(row: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the share of each entity, by label, in the readings of a mention.
+
+    It is the largest probability of a pair with one of the earlier mentions, which the row has.
+    What the shares leave of 1 is that of a new entity; where they exceed 1, it has none.
     """
-    others = np.where(row >= MIN_READING_SHARE, row, 0.0)
-    others[place] = 0.0
     shares = np.zeros(int(labels.max()) + 1)
-    np.maximum.at(shares, labels, others)
+    np.maximum.at(shares, labels, np.where(row >= MIN_READING_SHARE, row, 0.0))
     return shares
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.core import Distribution, Entity, Template
+from partita.core import Distribution, Entity, FloatArray, Template
 from partita.entities.answer import entity_shares
 from partita.pipeline import Resolved
 from partita.views.layout import bold, columns, count_text, cut_text, one_line, pad
@@ -71,7 +71,7 @@ def label(entity: Entity) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision:
-    """A mention, and the entities it may belong to, most probable first; None: one of its own."""
+    """A mention, and the entities it may belong to, most probable first; None is a new entity."""
 
     template: Template
     choices: tuple[tuple[Entity | None, float], ...]
@@ -108,24 +108,20 @@ class DocumentView:
         return {entity: total / pairs for entity, (total, pairs) in sums.items()}
 
     def decisions(self) -> Iterator[Decision]:
-        """Yield for each mention what it may belong to; several windows may hold it."""
-        highest: dict[str, dict[str, float]] = {}
+        """Yield for each mention what it may belong to, by the first set that holds it."""
+        done: set[str] = set()
         for distribution in self.resolved.distributions:
-            homes = [self.home[name].id for name in distribution.set.ids]
-            names = list(dict.fromkeys(homes))
-            labels = np.array([names.index(home) for home in homes])
-            for place, template in enumerate(distribution.set.ids):
-                shares = entity_shares(distribution.marginals.value[place], labels, place)
-                known = highest.setdefault(template, {})
-                for n in np.flatnonzero(shares).tolist():
-                    known[names[n]] = max(known.get(names[n], 0.0), float(shares[n]))
-        entities = {entity.id: entity for entity in self.resolved.entities}
-        for template, known in highest.items():
-            total = sum(known.values())
-            choices = [(entities[home], p / max(1.0, total)) for home, p in known.items()]
-            every = [*choices, (None, max(0.0, 1.0 - total))]
-            every.sort(key=lambda choice: -choice[1])
-            yield Decision(self.templates[template], tuple(every))
+            homes = [self.home[name] for name in distribution.set.ids]
+            names = list(dict.fromkeys(home.id for home in homes))
+            labels = np.array([names.index(home.id) for home in homes])
+            entities = {home.id: home for home in homes}
+            for place, template in enumerate(distribution.set.templates):
+                if template.id not in done and place:
+                    shares = entity_shares(
+                        distribution.marginals.value[place, :place], labels[:place]
+                    )
+                    yield _decision(template, shares, [entities[name] for name in names])
+            done |= set(distribution.set.ids)
 
     def _cells(self, distribution: Distribution) -> dict[str, list[int]]:
         """Return the places of each entity's templates in a set."""
@@ -133,6 +129,15 @@ class DocumentView:
         for place, name in enumerate(distribution.set.ids):
             cells.setdefault(self.home[name].id, []).append(place)
         return cells
+
+
+def _decision(template: Template, shares: FloatArray, entities: Sequence[Entity]) -> Decision:
+    total = float(shares.sum())
+    choices: list[tuple[Entity | None, float]] = [
+        (entities[n], float(shares[n]) / max(1.0, total)) for n in np.flatnonzero(shares).tolist()
+    ]
+    choices.append((None, max(0.0, 1.0 - total)))
+    return Decision(template, tuple(sorted(choices, key=lambda choice: -choice[1])))
 
 
 def _title(resolved: Resolved) -> str:

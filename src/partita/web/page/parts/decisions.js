@@ -31,18 +31,22 @@ export function decisionPanel(message) {
   );
 }
 
-/** What each mention may belong to; several windows may hold it. @param {Message} message */
+/** What mentions may belong to, by the first set that holds them. @param {Message} message */
 function decisionsOf({ sets, home }) {
-  const texts = sets.filter(isText);
-  const templates = new Map(texts.flatMap((set) => set.templates.map((one) => [one.id, one])));
-  /** @type {Map<string, Map<any, number>>} */
-  const shares = new Map([...templates.keys()].map((id) => [id, new Map()]));
-  for (const { left, right, marginal } of texts.flatMap((set) => set.pairs))
-    for (const [id, other] of marginal < LEAST ? [] : [[left, right], [right, left]]) {
-      const known = shares.get(id) ?? new Map();
-      known.set(home.get(other), Math.max(known.get(home.get(other)) ?? 0, marginal));
+  const done = new Set();
+  return sets.filter(isText).flatMap((set) => {
+    const place = new Map(set.templates.map(({ id }, n) => [id, n]));
+    /** @type {Map<string, Map<any, number>>} */
+    const shares = new Map(set.templates.map(({ id }) => [id, new Map()]));
+    for (const { left, right, marginal } of set.pairs) {
+      const [earlier, later] = (place.get(left) ?? 0) < (place.get(right) ?? 0) ? [left, right] : [right, left];
+      const [known, entity] = [shares.get(later), home.get(earlier)];
+      if (marginal >= LEAST) known?.set(entity, Math.max(known.get(entity) ?? 0, marginal));
     }
-  return [...templates].map(([id, template]) => decision(template, shares.get(id) ?? new Map()));
+    const fresh = set.templates.slice(1).filter(({ id }) => !done.has(id));
+    for (const { id } of set.templates) done.add(id);
+    return fresh.map((template) => decision(template, shares.get(template.id) ?? new Map()));
+  });
 }
 
 /** @param {any} template @param {Map<any, number>} shares @returns {Decision} */
