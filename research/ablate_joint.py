@@ -44,8 +44,8 @@ from numpy.typing import NDArray
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
 from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
-from partita.configurations.joint.solve import joint_posterior
 from partita.configurations.joint.posterior import JointPosterior
+from partita.configurations.joint.solve import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.corefud import read_corefud
 from partita.corpora.matching import match_mentions
@@ -260,7 +260,9 @@ def types_table(documents: Sequence[Document]) -> None:
     })  # fmt: skip
 
 
-def _conll_table(what: str, rows: Mapping[str, Sequence[tuple[CoreferenceScores, CoreferenceScores]]]) -> None:
+def _conll_table(
+    what: str, rows: Mapping[str, Sequence[tuple[CoreferenceScores, CoreferenceScores]]]
+) -> None:
     """Print CoNLL scores, with their differences to the first row."""
     first = [list(scored) for scored in zip(*next(iter(rows.values())), strict=True)]
     print(f"| {what} | CoNLL | difference | with singletons | difference |")
@@ -294,7 +296,9 @@ RULES: dict[str, Callable[[JointPosterior], IntArray]] = {
 def answers_table(documents: Sequence[Document]) -> None:
     """Print CoNLL scores from raw text of different rules for the answer, also by genre."""
     analyser, model = shipped_analyser(), shipped_joint_model()
-    rows: dict[str, list[tuple[CoreferenceScores, CoreferenceScores]]] = {name: [] for name in RULES}
+    rows: dict[str, list[tuple[CoreferenceScores, CoreferenceScores]]] = {
+        name: [] for name in RULES
+    }
     for document in documents:
         found = text_templates(analyser, document.name, document.text)
         matched = match_mentions(document.templates, found)
