@@ -20,7 +20,7 @@ from partita.evaluation.rows import table
 from partita.fusion.belief import Parameters, Tempering
 from partita.fusion.claim_files import read_claims
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Fused, Settings, fuse
+from partita.fusion.fuse import Fused, FusionSettings, fuse
 from partita.fusion.kinds import Kind, Reading
 from partita.fusion.parsed_claims import positions
 from partita.fusion.side_files import read_nesting, read_truths
@@ -40,7 +40,7 @@ class ClaimSet:
 
     name: str
     claims: Claims
-    settings: Settings
+    settings: FusionSettings
     truths: Truths
 
     def measured(self, fused: Fused, known: frozenset[str] = frozenset()) -> SlotMeasure:
@@ -64,21 +64,21 @@ def claim_sets(folder: Path) -> Iterator[ClaimSet]:
     """Yield the public sets, and the simulated ones with every seed."""
     crowd = partial(_public, folder / "crowd-product", "answer.csv", "truth.csv")
     places = Reading(nesting=read_nesting(folder / "birthplaces" / "hierarchy.csv"))
-    yield crowd(Settings(), "crowd-product")
-    yield crowd(Settings(separator="_"), "crowd-product, one to one")
+    yield crowd(FusionSettings(), "crowd-product")
+    yield crowd(FusionSettings(separator="_"), "crowd-product, one to one")
     yield _public(folder / "birthplaces", "claims.csv", "groundtruths.csv",
-                  Settings(reading=places), "birthplaces")  # fmt: skip
+                  FusionSettings(reading=places), "birthplaces")  # fmt: skip
     yield _public(folder / "book", "book.txt", "book_golden.txt",
-                  Settings(kinds={"": "people"}), "book",
+                  FusionSettings(kinds={"": "people"}), "book",
                   ("source", "object", "-", "authors"))  # fmt: skip
     for name, make in FAMILIES.items():
         for seed in SEEDS:
             claims, truths = make(seed)
-            yield ClaimSet(name, claims, Settings(kinds={"": "open"}), truths)
+            yield ClaimSet(name, claims, FusionSettings(kinds={"": "open"}), truths)
 
 
 def _public(
-    folder: Path, claims: str, truths: str, settings: Settings, name: str,
+    folder: Path, claims: str, truths: str, settings: FusionSettings, name: str,
     columns: tuple[str, ...] = (),
 ) -> ClaimSet:  # fmt: skip
     stated = read_claims(folder / claims, columns)

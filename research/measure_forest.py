@@ -49,9 +49,9 @@ from partita.core import (
 )
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.linkage.answers import cluster_sets
-from partita.linkage.clusters import read_records
+from partita.linkage.clusters import read_record_ids
 from partita.linkage.grouping import Evidence, group
-from partita.linkage.labels import Labels, fit, labelled, read_labels
+from partita.linkage.labels import Labels, fit_labels, labelled, read_labels
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
 from research.score_records import write_scores
@@ -169,7 +169,7 @@ class Whole:
     """A whole table of scores with the true clusters."""
 
     def __init__(self, scores: Path, truth: Path) -> None:
-        self.table, self.listed = read_pairs(scores), read_records(str(truth))
+        self.table, self.listed = read_pairs(scores), read_record_ids(str(truth))
         with truth.open(encoding="utf-8", newline="") as stream:
             self.truth = {row["id"]: row["cluster"] for row in csv.DictReader(stream)}
         self.sets = self._grouped()
@@ -252,7 +252,7 @@ class Whole:
         ends = [(names[table.left[k]], names[table.right[k]]) for k in chosen.tolist()]
         judged = [(a, b, int(self.truth[a] == self.truth[b])) for a, b in ends]
         labels = read_labels(judged)
-        fitted = fit(self.sets, labels, learned_parameters("forest")).parameters
+        fitted = fit_labels(self.sets, labels, learned_parameters("forest")).parameters
         sets = labelled(self._grouped(labels.same()), labels)
         known = {frozenset(both) for both in ends}
         offset = np.repeat(sets.starts[:-1], np.diff(sets.row_starts))

@@ -292,8 +292,8 @@ def _domain_target(changed: str) -> Target:
 def _pair_targets() -> list[Target]:
     import partita
     from partita.app.solve import read_sets
-    from partita.linkage.clusters import read_clusters, read_templates
-    from partita.linkage.clusters import read_records as read_ids
+    from partita.linkage.clusters import read_clusters, read_template_list
+    from partita.linkage.clusters import read_record_ids as read_ids
     from partita.linkage.increments import read_previous
     from partita.linkage.labels import read_labels
     from partita.linkage.record_tables import read_records
@@ -310,7 +310,7 @@ def _pair_targets() -> list[Target]:
     return [
         Target("pairs csv", "csv", (PAIRS, SPLINK), read_sets, "input.csv"),
         Target("pairs jsonl", "jsonl", (lines(pairs),), read_sets, "input.jsonl"),
-        Target("templates", "jsonl", (lines(templates),), read_templates, "input.jsonl"),
+        Target("templates", "jsonl", (lines(templates),), read_template_list, "input.jsonl"),
         Target("record ids", "csv", (RECORDS,), read_ids, "input.csv"),
         Target("records", "csv", (RECORDS,), lambda path: read_records([path]), "input.csv"),
         Target("clusters", "csv", ("message,id,cluster\nm,A,1\nm,B,1\nn,C,2\n",), read_clusters,

@@ -14,7 +14,7 @@ from partita.fusion.blocking import (
     SchemaKeys,
     candidates,
     cannot_match,
-    count_pairs,
+    count_record_pairs,
 )
 from partita.fusion.entities import Task, fuse_records
 from partita.fusion.record_sets import Reliabilities, SetContext
@@ -89,7 +89,7 @@ def test_blocking_finds_what_comparing_everything_would_link():
     assert not any(keys[a].own & keys[b].own for a, b in missed)
     assert found <= set(every)
     assert len(found) < 0.5 * len(every)
-    assert len(every) < count_pairs(made)
+    assert len(every) < count_record_pairs(made)
 
 
 @LAW

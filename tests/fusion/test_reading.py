@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from oracles.fusion import simple_nesting
 from partita.errors import InputError
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Settings, answers_by_object, fuse
+from partita.fusion.fuse import FusionSettings, answers_by_object, fuse
 from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import Reading, likely_kind
 from partita.fusion.parsed_claims import normalise_number, parse_sets
-from partita.fusion.people import Lexicon, names_nobody, people, people_by_text, same_people
+from partita.fusion.people import NameLexicon, names_nobody, people, people_by_text, same_people
 
 
 def answer(rows, kind, thing="x", **reading):
-    found = fuse(Claims.of(rows), Settings(kinds={"": kind}, reading=Reading(**reading)))
+    found = fuse(Claims.of(rows), FusionSettings(kinds={"": kind}, reading=Reading(**reading)))
     return answers_by_object(found)[thing, rows[0][2]]
 
 
@@ -149,7 +149,7 @@ LISTS = [
     ("Lacroix, Zoe (ed.)", ["ZOE LACROIX"]),
     ("O'Leary, Linda I.", ["LINDA I OLEARY"]),
 ]
-LEXICON = Lexicon.of(text for text, _ in LISTS)
+LEXICON = NameLexicon.of(text for text, _ in LISTS)
 
 
 @pytest.mark.parametrize(("text", "expected"), LISTS)
@@ -196,7 +196,7 @@ def test_nobody_is_named(text):
 
 def test_a_hierarchy_orders_only_the_slots_that_it_is_about():
     rows = [("a", "x", "p", "Minneapolis"), ("a", "x", "year", "1996"), ("b", "x", "year", "1996")]
-    found = fuse(Claims.of(rows), Settings(reading=Reading(nesting=PLACES)))
+    found = fuse(Claims.of(rows), FusionSettings(reading=Reading(nesting=PLACES)))
     assert found.slot("p").parsed.order.inner == 3
     assert found.slot("year").parsed.order.inner == 0
 

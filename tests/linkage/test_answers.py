@@ -22,7 +22,7 @@ from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve
 from partita.core import Budget
 from partita.linkage import labels as learning
-from partita.linkage.answers import Clustering, MergeRule, cluster_sets, pair_probabilities
+from partita.linkage.answers import Clustering, MergeRule, cluster_sets, row_probabilities
 from partita.linkage.cluster_tables import summary, totals
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
@@ -493,7 +493,7 @@ def test_the_score_of_a_pair_counts_like_one_more_draw() -> None:
     rows = [(f"r{a}", f"r{b}", float(rng.uniform(0.2, 0.7))) for a, b in combinations(range(n), 2)]
     sets = sets_of(rows)
     every = np.arange(len(rows))
-    one, few, many = (pair_probabilities(sets, PARAMETERS, every, d, 0) for d in (1, 20, 500))
+    one, few, many = (row_probabilities(sets, PARAMETERS, every, d, 0) for d in (1, 20, 500))
     below = sets.probability < 0.5
     assert (one[below] >= sets.probability[below] / 2 - 1e-12).all()
     assert (one[below] <= (1.0 + sets.probability[below]) / 2 + 1e-12).all()
@@ -521,8 +521,8 @@ def test_a_fit_tells_the_bits_of_a_label_before_and_after() -> None:
     rows = [(f"a{n}", f"b{n}", 0.99) for n in range(60)]
     labels = learning.Labels({row[:2]: n % 4 > 0 for n, row in enumerate(rows)}, "labels")
     sets = sets_of(rows)
-    found = learning.fit(sets, labels, PARAMETERS)
+    found = learning.fit_labels(sets, labels, PARAMETERS)
     for parameters, bits in ((PARAMETERS, found.bits_before), (found.parameters, found.bits_after)):
-        p = pair_probabilities(sets, parameters, np.arange(60), 1, 0)[0]
+        p = row_probabilities(sets, parameters, np.arange(60), 1, 0)[0]
         assert bits == pytest.approx(-0.75 * np.log2(p) - 0.25 * np.log2(1.0 - p))
     assert found.bits_after < found.bits_before

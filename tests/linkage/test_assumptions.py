@@ -7,7 +7,7 @@ import pytest
 from partita.errors import InputError
 from partita.linkage.grouping import group
 from partita.linkage.pairs import read_pairs
-from partita.linkage.sets import Assumption, conditioned, parse
+from partita.linkage.sets import Assumption, conditioned, parse_assumption
 
 
 def sets(*rows: tuple[str, str, float]):
@@ -28,7 +28,7 @@ def sets(*rows: tuple[str, str, float]):
     ],
 )
 def test_readings(text, known, meant):
-    assert parse(text, set(known.split())) == meant
+    assert parse_assumption(text, set(known.split())) == meant
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_readings(text, known, meant):
 )
 def test_what_cannot_be_read(text, known, said):
     with pytest.raises(InputError, match=said):
-        parse(text, set(known.split()))
+        parse_assumption(text, set(known.split()))
 
 
 def test_only_the_set_that_holds_both_is_concerned():

@@ -10,7 +10,7 @@ import pytest
 from oracles.people import people
 from partita.errors import InputError
 from partita.linkage.agreement_patterns import Patterns, fit_patterns
-from partita.linkage.record_columns import FEW, cleaned, guess_columns, guess_kind, iso, text_of
+from partita.linkage.record_columns import FEW, cell_text, cleaned, guess_columns, guess_kind, iso
 from partita.linkage.record_tables import read_records
 from partita.linkage.splink_engine import link_type
 from partita.linkage.splink_settings import BlockingRule, candidate_rules, choose_rules, comparison
@@ -48,7 +48,9 @@ def test_values_are_cleaned_by_type() -> None:
     assert cleaned(["  Müller-Lüdenscheidt ", None], "surname") == ["muller ludenscheidt", None]
     assert cleaned(["22.07.1949", "07/22/1949"], "date") == ["1949-07-22"] * 2
     assert cleaned(["+49 (612) 44-3"], "phone") == ["49612443"]
-    assert [text_of(value) for value in (" NA ", "", None, float("nan"), 3.0)] == [None] * 4 + ["3"]
+    assert [cell_text(value) for value in (" NA ", "", None, float("nan"), 3.0)] == [None] * 4 + [
+        "3"
+    ]
     assert iso("1949-02-30") is None
 
 

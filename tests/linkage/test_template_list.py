@@ -8,13 +8,13 @@ import pytest
 
 from partita.core import Template
 from partita.errors import InputError
-from partita.linkage.clusters import read_templates
+from partita.linkage.clusters import read_template_list
 
 
 def test_csv(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("id,text,number,sentence\nB,the depot,1,2\n A ,,plural,\n")
-    listed = read_templates(path)
+    listed = read_template_list(path)
     assert listed.templates == (
         Template("B", "the depot", number=1, sentence=2),
         Template("A", number="plural"),
@@ -26,7 +26,7 @@ def test_jsonl(tmp_path):
     path = tmp_path / "t.jsonl"
     rows = [{"id": "A", "slots": {"type": "rail"}}, {"id": "B", "form": "definite"}]
     path.write_text("\n".join(map(json.dumps, rows)))
-    assert read_templates(path).templates == (
+    assert read_template_list(path).templates == (
         Template("A", slots={"type": "rail"}),
         Template("B", form="definite"),
     )
@@ -48,4 +48,4 @@ def test_bad_lists(tmp_path, content, said):
     path = tmp_path / "t.csv"
     path.write_text(content)
     with pytest.raises(InputError, match=said):
-        read_templates(path)
+        read_template_list(path)

@@ -20,7 +20,7 @@ from pyarrow import feather, parquet
 import partita
 from partita.fusion.claim_files import read_claims
 from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
-from partita.linkage.clusters import read_clusters, read_records, read_templates
+from partita.linkage.clusters import read_clusters, read_record_ids, read_template_list
 from partita.linkage.grouping import group
 from partita.linkage.increments import read_previous
 from partita.linkage.labels import read_labels
@@ -153,10 +153,10 @@ READERS: dict[str, tuple[Columns, Callable[[Any], Any]]] = {
     ),
     "objects": ({"object": ["café", "naïve"]}, read_objects),
     "link": (NAMES, records_answer),
-    "records": (NAMES, lambda source: [t.id for t in read_records(source).templates]),
+    "records": (NAMES, lambda source: [t.id for t in read_record_ids(source).templates]),
     "templates": (
         {"id": ["é", "ü"], "text": ["Café", "Über"]},
-        lambda source: [(t.id, t.text) for t in read_templates(source).templates],
+        lambda source: [(t.id, t.text) for t in read_template_list(source).templates],
     ),
     "labels": (
         {"left": ["é", "ü"], "right": ["ü", "o"], "same": [1, 0]},

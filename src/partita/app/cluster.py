@@ -32,7 +32,7 @@ from partita.linkage.answers import (
     cluster_sets,
 )
 from partita.linkage.cluster_tables import (
-    Summary,
+    ClusterSummary,
     alternatives,
     chosen_threshold,
     pair_columns,
@@ -42,7 +42,7 @@ from partita.linkage.cluster_tables import (
     summary,
     totals,
 )
-from partita.linkage.clusters import read_records
+from partita.linkage.clusters import read_record_ids
 from partita.linkage.grouping import Evidence, TemplateList, group
 from partita.linkage.increments import (
     Previous,
@@ -52,7 +52,7 @@ from partita.linkage.increments import (
     read_previous,
     untouched,
 )
-from partita.linkage.labels import Labels, fit, labelled, read_labels
+from partita.linkage.labels import Labels, fit_labels, labelled, read_labels
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
 from partita.options import ClusteringOptions, ClusterOptions, default_memory, described
 from partita.tables.columns import IntegerIds
@@ -93,7 +93,7 @@ class Clusters(Tabular):
     clusters, `changes`. Where sets were kept from them, only `clusters` and `changes` have all.
     """
 
-    summary: Summary
+    summary: ClusterSummary
     _clustering: Clustering
     _order: Mapping[str, int]
     _ids: IntegerIds
@@ -292,7 +292,7 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
         table, ids = joined_tables(old, table), old_ids.joined(ids)
     listed = None
     if options.records is not None:
-        listed = read_records(options.records, options.unique_id, ids, note)
+        listed = read_record_ids(options.records, options.unique_id, ids, note)
     known = _knowledge(options, listed, note)
     solver, evidence = clustering_solver(options, options.model), None
     if options.model == "forest" and options.missing is None:
@@ -381,7 +381,7 @@ def fitted(
     if evidence is None:
         raise InputError("labels need the model forest, without missing")
     sets = group(table, listed=listed, evidence=evidence)
-    learned = fit(sets, known, solver.parameters, solver.seed).parameters
+    learned = fit_labels(sets, known, solver.parameters, solver.seed).parameters
     return learned, replace(evidence, joined=known.same())
 
 

@@ -17,7 +17,7 @@ from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure_fusion
 from partita.fusion.claim_files import claim_columns, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
-from partita.fusion.fuse import Change, Fused, Settings, changes_without, fuse
+from partita.fusion.fuse import Fused, FusionSettings, ValueChange, changes_without, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
 from partita.fusion.sources import (
@@ -105,7 +105,7 @@ class Fusion:
 
     fused: Fused
     measured: tuple[SlotMeasure, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ValueChange, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -126,7 +126,7 @@ class MassFusion:
     combined: tuple[CombinedMasses, ...]
     masses: tuple[SourceMasses, ...]
     reliabilities: Mapping[str, float]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ValueChange, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -200,10 +200,10 @@ def measure_slots(fused: Fused, truth: Any) -> tuple[SlotMeasure, ...]:
     )
 
 
-def _settings(options: FuseOptions, claims: Claims) -> Settings:
+def _settings(options: FuseOptions, claims: Claims) -> FusionSettings:
     nesting = None if options.hierarchy is None else read_nesting(options.hierarchy)
     used = [claims.slots[n] for n in np.unique(claims.slot).tolist()]
-    return Settings(
+    return FusionSettings(
         kinds=_kinds(options, False),
         reading=Reading(options.tolerance, nesting),
         reliabilities=_reliabilities(options, claims.sources),
@@ -320,7 +320,7 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
     from partita.app.solve import parameters_path
     from partita.domains import find_domain, maximum_entropy
     from partita.fusion.record_files import table_slots
-    from partita.fusion.run_results import read_results
+    from partita.fusion.run_results import read_run
     from partita.fusion.source_records import merge_records
 
     chosen = _with_tables(options)
@@ -336,7 +336,7 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
         linker = table_linker(chosen.engine)
         task = _task(chosen, records, slots.schema, linker=linker)
         return _entities(task, records, chosen, "", _row_id_notes(records))
-    runs = [read_results(one) for one in read if one.kind == REPORTS]
+    runs = [read_run(one) for one in read if one.kind == REPORTS]
     name = chosen.domain or _domain(runs) or DOMAIN
     domain = find_domain(name)
     if (path := parameters_path(chosen.parameters)) is not None:
@@ -522,7 +522,7 @@ def fuse_masses(sources: Sequence[Any], options: FuseOptions | None = None) -> M
     notes = [*_table_notes(chosen), *(note for file in mass_files for note in file.notes)]
     notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
     combined = combine_masses(masses, reliabilities)
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ValueChange, ...] = ()
     if chosen.without is not None:
         changes = mass_changes_without(chosen.without, combined, masses, reliabilities)
     return MassFusion(combined, masses, reliabilities, changes, tuple(notes))

@@ -90,10 +90,10 @@ def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
         return _from_linker(records, options)
     notes: list[str] = []
     noted, report = _collected(notes, options.note), options.progress or _silent
-    settings = settings_of(options.settings)
+    settings = given_settings(options.settings)
     name = chosen_engine(options.engine, settings)
     report("reading records")
-    table = read_records(tables_of(records), options.unique_id, options.ignore, noted)
+    table = read_records(listed_tables(records), options.unique_id, options.ignore, noted)
     if options.one_to_one and len(table.source_names) < 2:
         raise InputError("--one-to-one needs at least two tables, each without duplicates")
     if settings is None:
@@ -102,7 +102,7 @@ def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
     return link_table(engine, settings, options, noted, notes)
 
 
-def settings_of(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:
+def given_settings(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:
     """Return given settings or those of a JSON file."""
     if settings is None or isinstance(settings, Mapping):
         return None if settings is None else dict(settings)
@@ -158,7 +158,7 @@ def guessed_types(columns: Iterable[Column]) -> str:
     return f"comparing {', '.join(f'{column.name} ({column.kind})' for column in columns)}"
 
 
-def tables_of(records: Any) -> list[Any]:
+def listed_tables(records: Any) -> list[Any]:
     """Return one table, or the tables of a list; a list of dicts is one table."""
     many = isinstance(records, list | tuple) and records and not isinstance(records[0], Mapping)
     return list(records) if many else [records]

@@ -222,9 +222,9 @@ def read_sets(
 
     listed = None
     if templates is not None:
-        from partita.linkage.clusters import read_templates
+        from partita.linkage.clusters import read_template_list
 
-        listed = read_templates(templates, note)
+        listed = read_template_list(templates, note)
     table = read_pairs(pairs, form=form, note=note)
     sets = group(table, missing=options.missing, soft=options.soft, listed=listed)
     return conditioned(sets, options.assume)

@@ -99,6 +99,6 @@ def _pieces(
     if isinstance(fusion, MassFusion):
         yield from views.masses_text(fusion.combined, fusion.masses, fusion.reliabilities)
     else:
-        yield from views.report(fusion.fused, fusion.measured)
+        yield from views.claims_text(fusion.fused, fusion.measured)
     if without is not None:
         yield from views.changes_text(fusion.changes, without)

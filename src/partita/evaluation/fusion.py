@@ -21,7 +21,7 @@ from partita.fusion.parsed_claims import (
     positions,
     split_members,
 )
-from partita.fusion.people import Lexicon, same_people
+from partita.fusion.people import NameLexicon, same_people
 from partita.fusion.value_reading import ParsedSlot
 
 
@@ -161,7 +161,7 @@ def _truth_test(
     """Return a test whether a value is the truth as written."""
     parsed = belief.parsed
     if parsed.kind == "people":
-        lexicon = belief.parameters.lexicon or Lexicon.of(())
+        lexicon = belief.parameters.lexicon or NameLexicon.of(())
         return lambda truth: _name_test(parsed.members, truth, lexicon)
     if parsed.kind == "several":
         return lambda truth: _equality_test(parsed.members, split_members(truth))
@@ -209,7 +209,7 @@ def _margin_test(parsed: ParsedSlot, truth: str, scales: ErrorScales) -> Callabl
 
 
 def _name_test(
-    sets: Sequence[frozenset[str]], text: str, lexicon: Lexicon
+    sets: Sequence[frozenset[str]], text: str, lexicon: NameLexicon
 ) -> Callable[[int], bool]:
     return lambda value: same_people(sets[value], text, lexicon)
 

@@ -35,7 +35,7 @@ class Estimated:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SlotAnswer:
     """The values of one slot of one object; with `unknown` they add up to 1.
 
     For a slot that holds several values, a value is a set, and `members` gives the probability that
@@ -50,7 +50,7 @@ class Answer:
     estimate: Estimated | None = None
 
 
-def answers(belief: SlotBelief) -> Iterator[Answer]:
+def answers(belief: SlotBelief) -> Iterator[SlotAnswer]:
     """Yield the answer for every object of a slot, sorted by object."""
     statements = belief.parsed.statements
     sources = _sources_by_value(belief)
@@ -66,7 +66,7 @@ def answers(belief: SlotBelief) -> Iterator[Answer]:
         ]
         values = tuple(one for _, one in valued if one.sources or one.probability > 0)
         members = _members(belief, valued) if belief.parsed.kind in SETS else ()
-        yield Answer(name, belief.name, values, unknown[number], members, estimates.get(number))
+        yield SlotAnswer(name, belief.name, values, unknown[number], members, estimates.get(number))
 
 
 def _estimates(belief: SlotBelief) -> dict[int, Estimated]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from partita.core import FloatArray, IntArray, Pair
 from partita.fusion.kinds import Kind
-from partita.fusion.numeric_slots import Cells, ErrorScales
-from partita.fusion.people import Lexicon
+from partita.fusion.numeric_slots import ErrorScales, NumberCells
+from partita.fusion.people import NameLexicon
 from partita.fusion.value_reading import ParsedSlot
 
 
@@ -45,7 +45,7 @@ class Parameters:
     size: int
     values: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
-    lexicon: Lexicon | None = None
+    lexicon: NameLexicon | None = None
     concentration: float | None = None
     dependence: Mapping[Pair, float] = field(default_factory=dict)
     tempering: Tempering = field(default_factory=Tempering)
@@ -110,7 +110,7 @@ class SlotBelief:
     method: str = "exact"
     effective: float = 0.0
     temper: float = 1.0
-    cells: Cells | None = None
+    cells: NumberCells | None = None
     second: SecondMode | None = None
     starts: IntArray = field(init=False)
 

@@ -120,10 +120,10 @@ def cannot_match(left: SourceRecord, right: SourceRecord, schema: Schema) -> boo
     named = left.object and right.object
     if left.source == right.source and (left.message == right.message or named):
         return True
-    return not compatible(left, right, schema)
+    return not compatible_records(left, right, schema)
 
 
-def compatible(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
+def compatible_records(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
     """Return whether types are compatible, numbers are not one and several, and nothing is denied.
 
     A record that denies to be something is not the same entity as one that says to be it.
@@ -140,7 +140,7 @@ def compatible(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
     return True
 
 
-def count_pairs(records: Iterable[SourceRecord]) -> int:
+def count_record_pairs(records: Iterable[SourceRecord]) -> int:
     """Count the pairs of records of different messages."""
     sizes: dict[tuple[str, str], int] = defaultdict(int)
     for record in records:

@@ -265,11 +265,13 @@ def _shares(table: Table, column: str | None, what: str) -> list[float]:
     """Return numbers from 0 to 1; the default is 1."""
     if column is None:
         return [1.0] * len(table)
-    shares = (share(value, what, table.place(n)) for n, value in enumerate(table.column(column)))
+    shares = (
+        read_share(value, what, table.place(n)) for n, value in enumerate(table.column(column))
+    )
     return [1.0 if number is None else number for number in shares]
 
 
-def share(value: Any, what: str, place: Place) -> float | None:
+def read_share(value: Any, what: str, place: Place) -> float | None:
     """Return a number from 0 to 1, None for a missing one."""
     if value in ("", None):
         return None
@@ -284,7 +286,7 @@ def share(value: Any, what: str, place: Place) -> float | None:
 
 def add_reliability(value: Any, source: str, reliabilities: dict[str, float], place: Place) -> None:
     """Set the reliability of a source, if there is one; another one than before is an error."""
-    number = share(value, f"reliability of {source}", place)
+    number = read_share(value, f"reliability of {source}", place)
     if number is not None and (before := reliabilities.setdefault(source, number)) != number:
         place.refuse(f"reliability of {source} is {number:g}, before it was {before:g}")
 

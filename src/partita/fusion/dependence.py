@@ -11,8 +11,8 @@ import numpy as np
 from partita.core import FloatArray, IntArray, Pair
 
 if TYPE_CHECKING:
-    from partita.fusion.estimation import Candidates, CodedClaims, Relations
-    from partita.fusion.value_reading import Statements
+    from partita.fusion.estimation import Candidates, CodedClaims, ValueRelations
+    from partita.fusion.value_reading import ClaimStatements
 
 CONCENTRATIONS = np.geomspace(0.02, 1e5, 120)
 PRIOR_PAIRS = 1.0  # pairs of wrong claims that agree, and that differ, before any are seen
@@ -40,7 +40,9 @@ class SharedErrors:
     scores: tuple[FloatArray, FloatArray]
 
     @classmethod
-    def of(cls, claims: CodedClaims, candidates: Candidates, relations: Relations) -> SharedErrors:
+    def of(
+        cls, claims: CodedClaims, candidates: Candidates, relations: ValueRelations
+    ) -> SharedErrors:
         """Return the groups of equal claims of a problem."""
         amount = claims.weight * claims.confidence
         size: FloatArray = np.round(np.bincount(claims.value, amount), 6).astype(np.float64)
@@ -60,7 +62,7 @@ class SharedErrors:
         return cls(claims.value, block, size, part, wrong, values, sizes, totals, scores)
 
     def correction(
-        self, candidates: Candidates, relations: Relations, concentration: float
+        self, candidates: Candidates, relations: ValueRelations, concentration: float
     ) -> FloatArray:
         """Return log P(wrong claims | candidate) beyond that of independent uniform errors."""
         log_sizes = _log_sizes(self.sizes[0], concentration, self.values)[self.sizes[1]]
@@ -73,7 +75,7 @@ class SharedErrors:
         correction: FloatArray = sums[candidates.block] - related + totals
         return np.where(self.wrong > 0, correction, 0.0)
 
-    def concentration(self, relations: Relations, probability: FloatArray) -> float:
+    def concentration(self, relations: ValueRelations, probability: FloatArray) -> float:
         """Return the most probable concentration, given probabilities of the candidates."""
         group = self.value[relations.claim]
         right = np.bincount(group, probability[relations.candidate] * self.part[group],
@@ -110,7 +112,7 @@ ROUNDS = 60
 TYPICAL_EXCESS = 0.03  # larger ones have less influence on the fit
 
 
-def agreeing_pairs(statements: Statements, apart: str = "") -> dict[Pair, float]:
+def agreeing_pairs(statements: ClaimStatements, apart: str = "") -> dict[Pair, float]:
     """Return pairs of sources that agree more than their agreement with others explains.
 
     If source s is right at the rate q_s, two independent sources agree at about q_s·q_t (more by
@@ -145,7 +147,7 @@ def agreeing_pairs(statements: Statements, apart: str = "") -> dict[Pair, float]
     }
 
 
-def _chance(statements: Statements) -> float:
+def _chance(statements: ClaimStatements) -> float:
     """Return the probability that two claims about different objects agree."""
     shares = np.bincount(statements.value) / max(len(statements), 1)
     return float((shares**2).sum())
@@ -179,7 +181,7 @@ def _common(source: IntArray, thing: IntArray, sources: int) -> FloatArray:
     return counts
 
 
-def claim_weights(statements: Statements, dependence: Mapping[Pair, float]) -> FloatArray:
+def claim_weights(statements: ClaimStatements, dependence: Mapping[Pair, float]) -> FloatArray:
     """Return the weight of every statement: 1 / (1 + Σ ρ) over those that say the same.
 
     ρ is the dependence of the two sources; it is 0 for pairs that are not listed.
@@ -210,7 +212,7 @@ def claim_weights(statements: Statements, dependence: Mapping[Pair, float]) -> F
     return weights
 
 
-def effective_sources(statements: Statements, weights: FloatArray, apart: str = "") -> float:
+def effective_sources(statements: ClaimStatements, weights: FloatArray, apart: str = "") -> float:
     """Return the number of sources, each counted with the mean weight of its claims."""
     claims = np.bincount(statements.source, minlength=len(statements.sources))
     sums = np.bincount(statements.source, weights, minlength=len(statements.sources))

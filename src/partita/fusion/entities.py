@@ -14,7 +14,7 @@ from partita.core.cells import cells_of
 from partita.entities.entities import longest_name
 from partita.errors import InputError
 from partita.fusion.belief import Parameters
-from partita.fusion.blocking import Key, SchemaKeys, count_pairs
+from partita.fusion.blocking import Key, SchemaKeys, count_record_pairs
 from partita.fusion.claims import Claims, checked_reliabilities
 from partita.fusion.copying import Copying
 from partita.fusion.entity_values import (
@@ -26,7 +26,7 @@ from partita.fusion.entity_values import (
     view_alone,
     view_of_cell,
 )
-from partita.fusion.fuse import Settings, fuse
+from partita.fusion.fuse import FusionSettings, fuse
 from partita.fusion.kinds import TYPED
 from partita.fusion.linked_tables import (
     LinkedTable,
@@ -42,8 +42,8 @@ from partita.fusion.record_sets import (
     RecordSet,
     Reliabilities,
     SetContext,
-    components,
     linked_sets,
+    record_components,
     resolve_judgements,
     solve_groups,
 )
@@ -78,7 +78,7 @@ class LearningTask(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
+class LearnedSources:
     """The model with which each set can be solved on its own.
 
     `fixed` are the reliabilities that were set by the user, `chances` the frequencies of values,
@@ -102,7 +102,7 @@ class Learned:
         return self.intervals.get(source) or interval(0.0, 0.0, self.reliabilities[source])
 
 
-def learn(records: SourceRecords, task: LearningTask) -> tuple[Learned, Compared]:
+def learn(records: SourceRecords, task: LearningTask) -> tuple[LearnedSources, Compared]:
     """Learn reliabilities from agreement alone; also return the comparisons made for it."""
     fixed = checked_reliabilities(records.reliabilities)
     chances = Chances.of_records(records.records, task.schema)
@@ -117,19 +117,21 @@ def learn(records: SourceRecords, task: LearningTask) -> tuple[Learned, Compared
         name: _rates(name, result, len(chances.counts.get(name, ())))
         for name in (OWN_TYPE, *task.schema.slots)
     }
-    return Learned(
+    return LearnedSources(
         reliabilities, fixed, slots, result.counts, result.intervals, chances, common
     ), compared
 
 
-def _learned_from_tables(table: RecordTable, linked: LinkedTable, used: SourceRecords) -> Learned:
+def _learned_from_tables(
+    table: RecordTable, linked: LinkedTable, used: SourceRecords
+) -> LearnedSources:
     """Learn the reliabilities of sources from the records that were linked."""
     fixed = checked_reliabilities(used.reliabilities)
     result = source_agreement(table, linked, fixed)
     values = {name: len({*texts} - {None}) for name, texts in table.columns.items()}
     slots = {name: _rates(name, result, size) for name, size in values.items()}
     reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
-    return Learned(
+    return LearnedSources(
         reliabilities, fixed, slots, result.counts, result.intervals, linked=linked.settings
     )
 
@@ -214,7 +216,7 @@ class SourceTrust:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Resolved:
+class ResolvedSet:
     """A set with its entities."""
 
     set: RecordSet
@@ -231,8 +233,8 @@ class FusedRecords:
 
     records: SourceRecords
     task: Task
-    learned: Learned
-    sets: tuple[Resolved, ...]
+    learned: LearnedSources
+    sets: tuple[ResolvedSet, ...]
     compared: Compared
     compared_pairs: int
     pairs: int
@@ -265,7 +267,7 @@ class FusedRecords:
 
 
 def fuse_records(
-    records: SourceRecords, task: Task, learned: Learned | None = None
+    records: SourceRecords, task: Task, learned: LearnedSources | None = None
 ) -> FusedRecords:
     """Fuse records into entities; with `learned`, no reliabilities are estimated."""
     used = _drop_unreliable(records, task)
@@ -280,7 +282,7 @@ def fuse_records(
 
 
 def _fuse_tables(
-    used: SourceRecords, task: Task, linker: Linker, learned: Learned | None
+    used: SourceRecords, task: Task, linker: Linker, learned: LearnedSources | None
 ) -> FusedRecords:
     """Link the records of tables and fuse the values of each cluster."""
     notes: list[str] = []
@@ -299,7 +301,7 @@ def _fuse_tables(
     model = learned or _learned_from_tables(table, linked, used)
     sets = linked_sets(linked, named, judgements, task.top, LINKED_BUDGET, task.seed)
     resolved = tuple(_resolve_sets(sets, task, model))
-    pairs = count_pairs(used.records)
+    pairs = count_record_pairs(used.records)
     return FusedRecords(
         used, task, model, resolved, {}, linked.compared, pairs, len(sets), tuple(notes)
     )
@@ -327,7 +329,9 @@ def fuse_without(fused: FusedRecords, source: str) -> FusedRecords:
     return fuse_records(fused.records.without(source), fused.task)
 
 
-def _with_reliabilities(learned: Learned, reliabilities: Mapping[str, float]) -> Learned:
+def _with_reliabilities(
+    learned: LearnedSources, reliabilities: Mapping[str, float]
+) -> LearnedSources:
     """Add reliabilities set for new sources; one that was estimated before is an error."""
     new = checked_reliabilities({s: r for s, r in reliabilities.items() if s not in learned.fixed})
     if estimated := sorted(new.keys() & learned.reliabilities.of.keys()):
@@ -355,23 +359,23 @@ def _drop_unreliable(records: SourceRecords, task: Task) -> SourceRecords:
 def _fuse(
     records: SourceRecords,
     task: Task,
-    learned: Learned,
+    learned: LearnedSources,
     earlier: Compared,
-    kept: Mapping[tuple[str, ...], Resolved],
+    kept: Mapping[tuple[str, ...], ResolvedSet],
     touched: frozenset[str] | None,
 ) -> FusedRecords:
     context = SetContext.of(records, _comparer(task, learned), learned.reliabilities)
     compared = _compare_new(context, earlier, touched)
-    groups = [tuple(group) for group in components(context, compared)]
+    groups = [tuple(group) for group in record_components(context, compared)]
     changed = [group for group in groups if group not in kept]
     sets_ = solve_groups(context, changed, compared, task.top, task.budget, task.seed)
     resolved = dict(zip(changed, _resolve_sets(sets_, task, learned), strict=True))
     sets = tuple(kept[group] if group in kept else resolved[group] for group in groups)
-    pairs = count_pairs(records.records)
+    pairs = count_record_pairs(records.records)
     return FusedRecords(records, task, learned, sets, compared, len(compared), pairs, len(changed))
 
 
-def _comparer(task: Task, learned: Learned) -> Comparer:
+def _comparer(task: Task, learned: LearnedSources) -> Comparer:
     assert learned.chances is not None
     return Comparer(task.schema, learned.chances, task.model, task.tolerance, learned.common)
 
@@ -385,9 +389,11 @@ def _compare_new(
     return {**earlier, **context.comparer.compare(context.by_id, new)}
 
 
-def _resolve_sets(sets: Sequence[RecordSet], task: Task, learned: Learned) -> list[Resolved]:
+def _resolve_sets(
+    sets: Sequence[RecordSet], task: Task, learned: LearnedSources
+) -> list[ResolvedSet]:
     views = [list(_views(set_)) for set_ in sets]
-    settings = Settings(
+    settings = FusionSettings(
         reading=typed_reading(task.schema, task.tolerance),
         reliabilities=learned.fixed,
         fixed=learned.slots,
@@ -403,7 +409,9 @@ def _resolve_sets(sets: Sequence[RecordSet], task: Task, learned: Learned) -> li
         )
     )
     return [
-        Resolved(set_, tuple(_entity(view, next(slots_by_view), task.schema) for view in set_views))
+        ResolvedSet(
+            set_, tuple(_entity(view, next(slots_by_view), task.schema) for view in set_views)
+        )
         for set_, set_views in zip(sets, views, strict=True)
     ]
 
@@ -514,7 +522,7 @@ def find_copying_sources(fused: FusedRecords) -> tuple[Copying, ...]:
     if not rows:
         return ()
     slots = {row[2] for row in rows}
-    settings = Settings(
+    settings = FusionSettings(
         reading=typed_reading(fused.task.schema, fused.task.tolerance),
         reliabilities=fused.learned.fixed,
         fixed={slot: fused.learned.slots[slot] for slot in sorted(slots)},

@@ -19,7 +19,7 @@ from partita.entities.values import AnchorCells
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflict
-from partita.fusion.fuse import Settings, fuse
+from partita.fusion.fuse import FusionSettings, fuse
 from partita.fusion.kinds import Reading
 from partita.fusion.record_sets import Reliabilities
 from partita.fusion.source_records import SourceRecord
@@ -148,7 +148,7 @@ def typed_reading(schema: Schema, tolerance: float = 0.0) -> Reading:
 def slots_of(
     entities: Sequence[EntityView],
     schema: Schema,
-    settings: Settings,
+    settings: FusionSettings,
     reliabilities: Reliabilities,
     latest: frozenset[str] = frozenset(),
 ) -> list[dict[str, EntitySlot]]:
@@ -191,7 +191,9 @@ def _record_choices(view: EntityView, slot: str, requests: _Requests) -> list[tu
     return choices
 
 
-def _fuse_requests(requests: _Requests, settings: Settings) -> dict[str, list[tuple[str, float]]]:
+def _fuse_requests(
+    requests: _Requests, settings: FusionSettings
+) -> dict[str, list[tuple[str, float]]]:
     """Return the values of every requested object, with their probabilities."""
     if not requests.rows:
         return {}

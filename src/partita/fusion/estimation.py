@@ -50,7 +50,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Relations:
+class ValueRelations:
     """Claims with a special outcome for a candidate, with the factor a."""
 
     claim: IntArray
@@ -60,7 +60,7 @@ class Relations:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class EstimationProblem:
     """The estimation problem of one slot.
 
     `kinds` is the number of candidate classes with a prior to estimate, `shrinkage` is λ, `mixed`
@@ -70,7 +70,7 @@ class Problem:
 
     claims: CodedClaims
     candidates: Candidates
-    relations: Relations
+    relations: ValueRelations
     sources: int
     blocks: int
     items: int
@@ -89,9 +89,9 @@ class Problem:
         return int(self.start.shape[1])
 
 
-def no_relations() -> Relations:
+def no_relations() -> ValueRelations:
     empty = np.zeros(0, dtype=np.int64)
-    return Relations(empty, empty, empty, np.zeros(0))
+    return ValueRelations(empty, empty, empty, np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +126,7 @@ class Likelihoods:
     guessed_share: FloatArray
 
 
-def expect(problem: Problem, rates: Rates) -> Expected:
+def expect(problem: EstimationProblem, rates: Rates) -> Expected:
     """Return the posterior of all items under the rates."""
     likely = likelihoods(problem, rates.theta)
     logs = _log_joint(problem, rates.prior, likely)
@@ -138,7 +138,7 @@ def expect(problem: Problem, rates: Rates) -> Expected:
     return Expected(probability, _counts(problem, probability, likely), log_likelihood)
 
 
-def soundness(problem: Problem, rates: Rates, probability: FloatArray) -> FloatArray:
+def soundness(problem: EstimationProblem, rates: Rates, probability: FloatArray) -> FloatArray:
     """Return for each claim the probability that its source knew (exactly or roughly)."""
     relations = problem.relations
     likely = likelihoods(problem, rates.theta)
@@ -150,7 +150,7 @@ def soundness(problem: Problem, rates: Rates, probability: FloatArray) -> FloatA
     return sound
 
 
-def likelihoods(problem: Problem, theta: FloatArray) -> Likelihoods:
+def likelihoods(problem: EstimationProblem, theta: FloatArray) -> Likelihoods:
     claims, relations = problem.claims, problem.relations
     background = (1.0 - claims.confidence) * claims.flat
     informed = (
@@ -172,7 +172,7 @@ def likelihoods(problem: Problem, theta: FloatArray) -> Likelihoods:
     )
 
 
-def _log_joint(problem: Problem, prior: FloatArray, likely: Likelihoods) -> FloatArray:
+def _log_joint(problem: EstimationProblem, prior: FloatArray, likely: Likelihoods) -> FloatArray:
     """Return log P(k, claims); zeros are counted separately to avoid ∞ − ∞."""
     candidates, relations = problem.candidates, problem.relations
     group, claim = candidates.group, relations.claim
@@ -192,7 +192,7 @@ def _log_joint(problem: Problem, prior: FloatArray, likely: Likelihoods) -> Floa
     return np.where(zeros > 1e-9, -np.inf, logs)
 
 
-def _by_block(problem: Problem, values: FloatArray) -> FloatArray:
+def _by_block(problem: EstimationProblem, values: FloatArray) -> FloatArray:
     """Sum over the claims of each candidate's block and group."""
     claims, candidates = problem.claims, problem.candidates
     sums = [
@@ -214,7 +214,7 @@ def _normalised(logs: FloatArray, item: IntArray, items: int) -> tuple[FloatArra
     return weights / np.where(totals > 0, totals, 1.0)[item], log_likelihood
 
 
-def _counts(problem: Problem, probability: FloatArray, likely: Likelihoods) -> FloatArray:
+def _counts(problem: EstimationProblem, probability: FloatArray, likely: Likelihoods) -> FloatArray:
     """Return the expected count of each outcome by source and group."""
     claims, candidates, relations = problem.claims, problem.candidates, problem.relations
     shape = (problem.sources, problem.groups, problem.outcomes)
@@ -257,7 +257,7 @@ START_CONCENTRATION = 1.0  # two wrong claims agree half of the time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class SlotEstimate:
     """The result of the estimation: posterior, rates, and number of rounds."""
 
     expected: Expected
@@ -268,11 +268,11 @@ class Estimate:
 
 
 def estimate_rates(
-    problem: Problem,
+    problem: EstimationProblem,
     fixed: FloatArray | None = None,
     rounds: int = ROUNDS,
     start: Expected | None = None,
-) -> Estimate:
+) -> SlotEstimate:
     """Estimate rates by expectation maximisation; `fixed` rates (not NaN) stay.
 
     The estimation begins with the expectation `start`, or with the starting rates of the problem.
@@ -290,11 +290,11 @@ def estimate_rates(
         rates = Rates(_kept(theta, fixed), _prior(problem, before), _concentration(problem, before))
         expected = expect(problem, rates)
         if np.max(np.abs(expected.probability - before), initial=0.0) < TOLERANCE:
-            return Estimate(expected, rates, pooled, done, True)
-    return Estimate(expected, rates, pooled, rounds, False)
+            return SlotEstimate(expected, rates, pooled, done, True)
+    return SlotEstimate(expected, rates, pooled, rounds, False)
 
 
-def rivals_first(problem: Problem, estimate: Estimate) -> tuple[Expected, BoolArray]:
+def rivals_first(problem: EstimationProblem, estimate: SlotEstimate) -> tuple[Expected, BoolArray]:
     """Return the expectation if the best candidate of each item is wrong, and contested items.
 
     The claims for the other stated candidates decide between them; an item without any stays.
@@ -313,7 +313,7 @@ def rivals_first(problem: Problem, estimate: Estimate) -> tuple[Expected, BoolAr
     return Expected(reversed_, counts, 0.0), contested
 
 
-def best_candidates(problem: Problem, probability: FloatArray) -> IntArray:
+def best_candidates(problem: EstimationProblem, probability: FloatArray) -> IntArray:
     """Return the most probable candidate of each item, -1 for an item without any."""
     order = np.lexsort((-probability, problem.candidates.item))
     best = np.full(problem.items, -1)
@@ -322,7 +322,7 @@ def best_candidates(problem: Problem, probability: FloatArray) -> IntArray:
     return best
 
 
-def _concentration(problem: Problem, probability: FloatArray) -> float | None:
+def _concentration(problem: EstimationProblem, probability: FloatArray) -> float | None:
     if problem.spread is None:
         return None
     return problem.spread.concentration(problem.relations, probability)
@@ -341,7 +341,7 @@ def _shrunk(counts: FloatArray, pooled: FloatArray, shrinkage: float) -> FloatAr
     return shrunk
 
 
-def _prior(problem: Problem, probability: FloatArray) -> FloatArray:
+def _prior(problem: EstimationProblem, probability: FloatArray) -> FloatArray:
     counts = np.bincount(problem.candidates.kind, probability, minlength=problem.kinds) + 1.0
     prior: FloatArray = counts / counts.sum()
     return prior

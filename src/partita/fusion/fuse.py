@@ -9,17 +9,17 @@ from functools import partial
 import numpy as np
 
 from partita.errors import InputError, Unavailable
-from partita.fusion.answers import Answer, answers
+from partita.fusion.answers import SlotAnswer, answers
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims, checked_reliabilities, join_claims
 from partita.fusion.copying import Copying, discount_copies, find_copying
 from partita.fusion.kinds import TYPED, Kind, Reading, checked_kind, likely_kind
 from partita.fusion.matching import one_to_one
-from partita.fusion.slot import Slot, add_truths, fuse_slot
+from partita.fusion.slot import SlotTask, add_truths, fuse_slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settings:
+class FusionSettings:
     """The options of fusion; `kinds` are by slot ("" for all others).
 
     `separator` says that objects are pairs LEFT_RIGHT with at most one match per side. `truths` are
@@ -42,7 +42,7 @@ class Fused:
     """The belief about every slot, and apparent copying between sources."""
 
     claims: Claims
-    settings: Settings
+    settings: FusionSettings
     slots: tuple[SlotBelief, ...]
     copying: tuple[Copying, ...]
 
@@ -58,9 +58,9 @@ class Fused:
         raise InputError(f"unknown slot {name!r}; there are {named}")
 
 
-def fuse(claims: Claims, settings: Settings | None = None) -> Fused:
+def fuse(claims: Claims, settings: FusionSettings | None = None) -> Fused:
     """Fuse claims into probabilities of values; no truths are needed."""
-    settings_ = settings or Settings()
+    settings_ = settings or FusionSettings()
     if not len(claims):
         raise InputError("there are no claims to fuse")
     _refuse_unknown_slots(claims, settings_)
@@ -81,7 +81,7 @@ def without(fused: Fused, source: str) -> Fused:
     return fuse(fused.claims.without(source), fused.settings)
 
 
-def extend(fused: Fused, more: Claims) -> dict[tuple[str, str], Answer]:
+def extend(fused: Fused, more: Claims) -> dict[tuple[str, str], SlotAnswer]:
     """Return all answers after more claims, with the rates estimated before."""
     if fused.settings.separator is not None:
         raise Unavailable(
@@ -94,12 +94,12 @@ def extend(fused: Fused, more: Claims) -> dict[tuple[str, str], Answer]:
     return {**answers_by_object(fused), **answers_by_object(updated)}
 
 
-def answers_by_object(fused: Fused) -> dict[tuple[str, str], Answer]:
+def answers_by_object(fused: Fused) -> dict[tuple[str, str], SlotAnswer]:
     """Return the answers by object and slot."""
     return {(a.object, a.slot): a for belief in fused.slots for a in answers(belief)}
 
 
-def _slot(claims: Claims, name: str, settings: Settings) -> SlotBelief:
+def _slot(claims: Claims, name: str, settings: FusionSettings) -> SlotBelief:
     number = list(claims.slots).index(name)
     slot_claims = claims.only(claims.slot == number)
     fixed = settings.fixed.get(name)
@@ -108,7 +108,7 @@ def _slot(claims: Claims, name: str, settings: Settings) -> SlotBelief:
     slot_claims = add_truths(slot_claims, name, settings.truths, kind, nesting)
     reliabilities = {**claims.reliabilities, **checked_reliabilities(settings.reliabilities)}
     separator = settings.separator
-    slot = Slot(
+    slot = SlotTask(
         name, kind, settings.reading, reliabilities, fixed, independent=settings.independent
     )
     if separator is not None:
@@ -116,14 +116,14 @@ def _slot(claims: Claims, name: str, settings: Settings) -> SlotBelief:
     return fuse_slot(slot_claims, slot)
 
 
-def _drop_unreliable(claims: Claims, settings: Settings) -> Claims:
+def _drop_unreliable(claims: Claims, settings: FusionSettings) -> Claims:
     """Leave out the claims of sources whose reliability is 0."""
     reliabilities = {**claims.reliabilities, **checked_reliabilities(settings.reliabilities)}
     unreliable = [n for n, name in enumerate(claims.sources) if reliabilities.get(name) == 0.0]
     return claims.only(~np.isin(claims.source, unreliable)) if unreliable else claims
 
 
-def _kind(claims: Claims, name: str, settings: Settings) -> Kind:
+def _kind(claims: Claims, name: str, settings: FusionSettings) -> Kind:
     kind = settings.kinds.get(name) or claims.kinds.get(name) or settings.kinds.get("")
     if kind:
         return checked_kind(kind)
@@ -133,7 +133,7 @@ def _kind(claims: Claims, name: str, settings: Settings) -> Kind:
     return likely_kind(claims, settings.reading.orders(values))
 
 
-def _refuse_unknown_slots(claims: Claims, settings: Settings) -> None:
+def _refuse_unknown_slots(claims: Claims, settings: FusionSettings) -> None:
     named = {*settings.kinds, *settings.fixed, *(slot for _, slot in settings.truths)} - {""}
     if unknown := sorted(named - set(claims.slots)):
         existing = ", ".join(sorted(claims.slots))
@@ -141,7 +141,7 @@ def _refuse_unknown_slots(claims: Claims, settings: Settings) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """An object whose most probable value changes; `after` is empty if no claim is left."""
 
     object: str
@@ -152,7 +152,7 @@ class Change:
     after_probability: float
 
 
-def changes_without(fused: Fused, source: str) -> tuple[Change, ...]:
+def changes_without(fused: Fused, source: str) -> tuple[ValueChange, ...]:
     """Return the objects whose most probable value changes without a source."""
     rest = without(fused, source)
     changes = []
@@ -161,5 +161,5 @@ def changes_without(fused: Fused, source: str) -> tuple[Change, ...]:
         for thing, (value, p) in belief.best().items():
             other, q = after.get(thing, ("", 0.0))
             if other != value:
-                changes.append(Change(thing, belief.name, value, p, other, q))
+                changes.append(ValueChange(thing, belief.name, value, p, other, q))
     return tuple(changes)

@@ -12,7 +12,7 @@ import numpy as np
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Nesting
-from partita.fusion.people import Lexicon
+from partita.fusion.people import NameLexicon
 from partita.templates.slots import SlotType
 from partita.templates.words import symbol
 
@@ -35,7 +35,7 @@ class Reading:
     tolerance: float = 0.0
     nesting: Nesting | None = None
     types: Mapping[str, SlotType[Any]] = field(default_factory=dict, compare=False)
-    lexicon: Lexicon | None = field(default=None, compare=False)
+    lexicon: NameLexicon | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < float("inf"):

@@ -13,7 +13,7 @@ from partita.fusion.source_records import SourceRecord, SourceRecords
 from partita.fusion.trust import Agreement, SlotReliability, interval
 from partita.linkage.engines import OWN, Scored, Settings
 from partita.linkage.own_engine import CodedRecords, RecordModel, fit_records
-from partita.linkage.record_columns import text_of
+from partita.linkage.record_columns import cell_text
 from partita.linkage.record_tables import RecordTable, columns_to_compare, record_ids
 from partita.linkage.sets import Sets
 from partita.templates.schema import Schema
@@ -80,7 +80,7 @@ def _own_ids(records: Sequence[SourceRecord]) -> list[Id]:
 
 
 def _cell(value: Any) -> str | None:
-    return text_of("; ".join(map(str, value)) if isinstance(value, list) else value)
+    return cell_text("; ".join(map(str, value)) if isinstance(value, list) else value)
 
 
 def known_pairs(

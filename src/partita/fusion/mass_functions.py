@@ -25,7 +25,7 @@ from partita.evidence import (
 )
 from partita.files.strict import Place, fields, list_of, number_of, text_of
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Change
+from partita.fusion.fuse import ValueChange
 from partita.fusion.sources import BELIEFS, read_source
 from partita.templates.words import symbol
 
@@ -267,7 +267,7 @@ def mass_changes_without(
     combined: Sequence[CombinedMasses],
     masses: Sequence[SourceMasses],
     reliabilities: Mapping[str, float],
-) -> tuple[Change, ...]:
+) -> tuple[ValueChange, ...]:
     """Return the slots of objects whose most probable value changes without a source."""
     if source not in (names := sorted({one.source for one in masses})):
         raise InputError(f"no source named {source!r}; sources are {', '.join(names[:5])}")
@@ -279,7 +279,7 @@ def mass_changes_without(
         rest = after.get((one.object, one.slot)) or {"": 0.0}
         if before and not before.keys() & rest.keys():
             (value, p), (other, q) = next(iter(before.items())), next(iter(rest.items()))
-            changes.append(Change(one.object, one.slot, value, p, other, q))
+            changes.append(ValueChange(one.object, one.slot, value, p, other, q))
     return tuple(changes)
 
 

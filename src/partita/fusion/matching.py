@@ -25,7 +25,7 @@ MAX_ODDS = 1e12  # treated as certain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matching:
+class PairMatching:
     """The probability of every pair, and how many pairs were solved exactly or approximately."""
 
     probability: FloatArray
@@ -33,7 +33,7 @@ class Matching:
     approximate: int
 
 
-def match_pairs(left: IntArray, right: IntArray, probability: FloatArray) -> Matching:
+def match_pairs(left: IntArray, right: IntArray, probability: FloatArray) -> PairMatching:
     """Return pair probabilities given at most one match per side.
 
     `left` and `right` number the things of both sides.
@@ -51,7 +51,7 @@ def match_pairs(left: IntArray, right: IntArray, probability: FloatArray) -> Mat
         chosen = np.flatnonzero(component == number)
         result[chosen] = solve_component(left[chosen], other[chosen], probability[chosen])
     approximate = cyclic & (size > MAX_EXACT)
-    return Matching(result, int((~approximate).sum()), int(approximate.sum()))
+    return PairMatching(result, int((~approximate).sum()), int(approximate.sum()))
 
 
 def _shape(

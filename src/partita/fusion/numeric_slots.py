@@ -18,15 +18,15 @@ from partita.fusion.dependence import SharedErrors
 from partita.fusion.estimation import (
     Candidates,
     CodedClaims,
-    Estimate,
-    Problem,
-    Relations,
+    EstimationProblem,
+    SlotEstimate,
+    ValueRelations,
     estimate_rates,
     likelihoods,
 )
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS, SHRINKAGE, START, UNNAMED, ranges
 from partita.fusion.parsed_claims import positions
-from partita.fusion.value_reading import MIN_VALUES, ParsedSlot, Statements
+from partita.fusion.value_reading import MIN_VALUES, ClaimStatements, ParsedSlot
 
 DEGREES = (1.0, 2.0, 4.0, 8.0, 30.0)  # of freedom of Student's t
 MIN_NEAR = 8  # claims near others before errors are learned
@@ -82,7 +82,7 @@ class NumericProblem:
     The last candidates, one for each object, lie anywhere else; their position is NaN.
     """
 
-    problem: Problem
+    problem: EstimationProblem
     value: IntArray
     position: FloatArray
     width: FloatArray
@@ -135,7 +135,7 @@ def _grain(values: FloatArray, relative: bool, most: float) -> float:
     return min(step, most) if step > 0 else most
 
 
-def _grows(statements: Statements, values: FloatArray) -> bool:
+def _grows(statements: ClaimStatements, values: FloatArray) -> bool:
     """Return whether deviations within an object grow with the size of its values."""
     x = values[statements.value]
     if (x <= 0).any():
@@ -148,7 +148,9 @@ def _grows(statements: Statements, values: FloatArray) -> bool:
     return bool(np.cov(size, deviation)[0, 1] / size.var() > 0.5)
 
 
-def _residuals(statements: Statements, line: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _residuals(
+    statements: ClaimStatements, line: FloatArray
+) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the distance of claims from their object's median, and which agree exactly."""
     objects = len(statements.objects)
     order = np.lexsort((line, statements.object))
@@ -189,7 +191,7 @@ def _mixture(residual: FloatArray, spread: float, degrees: float = 2.0) -> tuple
 
 
 def _scales_by_source(
-    statements: Statements,
+    statements: ClaimStatements,
     residual: FloatArray,
     near: NDArray[np.bool_],
     pooled: float,
@@ -207,7 +209,7 @@ def _scales_by_source(
 
 
 def _by_source(
-    values: FloatArray, statements: Statements, kept: NDArray[np.bool_] | None = None
+    values: FloatArray, statements: ClaimStatements, kept: NDArray[np.bool_] | None = None
 ) -> list[FloatArray]:
     """Return the values of the statements of every source."""
     chosen = np.arange(len(values)) if kept is None else np.flatnonzero(kept)
@@ -228,7 +230,7 @@ def _degrees(standard: FloatArray, spread: float) -> float:
     return max(DEGREES, key=score)
 
 
-def _steps(statements: Statements, values: FloatArray, kind: str) -> dict[str, float]:
+def _steps(statements: ClaimStatements, values: FloatArray, kind: str) -> dict[str, float]:
     """Return the step of every source that rounds more than the others do, 0 for the rest."""
     if kind != "number":
         return {}
@@ -280,7 +282,7 @@ def numeric_problem(parsed: ParsedSlot, scales: ErrorScales, weights: FloatArray
     group = np.cumsum(np.diff(key, prepend=-1) != 0) - 1
     coded = CodedClaims(statements.source, statements.object, np.full(len(key), GUESS), density,
                         statements.confidence, least, group, weights)  # fmt: skip
-    problem = Problem(
+    problem = EstimationProblem(
         coded, candidates, relations, sources=len(statements.sources), blocks=objects,
         items=objects, kinds=1, start=START, shrinkage=SHRINKAGE, mixed=1.0,
         spread=SharedErrors.of(coded, candidates, relations),
@@ -289,7 +291,7 @@ def numeric_problem(parsed: ParsedSlot, scales: ErrorScales, weights: FloatArray
 
 
 def _cells(
-    statements: Statements, line: FloatArray, scales: ErrorScales, grain: float
+    statements: ClaimStatements, line: FloatArray, scales: ErrorScales, grain: float
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the cells around the stated values: object, position and width.
 
@@ -317,7 +319,7 @@ def _cells(
 
 
 def _bounds(
-    statements: Statements, raw: FloatArray, scales: ErrorScales, grain: float
+    statements: ClaimStatements, raw: FloatArray, scales: ErrorScales, grain: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the interval of the line that each claim stands for, as far as its source rounds."""
     value = raw[statements.value]
@@ -330,12 +332,12 @@ def _bounds(
 
 
 def _relations(
-    statements: Statements,
+    statements: ClaimStatements,
     scales: ErrorScales,
     bounds: tuple[FloatArray, FloatArray],
     density: FloatArray,
     candidates: tuple[IntArray, IntArray, FloatArray],
-) -> Relations:
+) -> ValueRelations:
     """Return which claims are exact or near for which candidates."""
     from scipy.special import stdtr
 
@@ -355,7 +357,7 @@ def _relations(
     factor = np.maximum(stdtr(scales.degrees, above) - stdtr(scales.degrees, below), 0.0)
     kept = exact | (factor > LEAST_FACTOR * density[claim])
     outcome = np.where(exact, EXACT, GENERAL)[kept]
-    return Relations(claim[kept], candidate[kept], outcome, np.where(exact, 1.0, factor)[kept])
+    return ValueRelations(claim[kept], candidate[kept], outcome, np.where(exact, 1.0, factor)[kept])
 
 
 def learn_scales(
@@ -374,7 +376,7 @@ def learn_scales(
 
 
 def _rescaled(
-    parsed: ParsedSlot, numeric: NumericProblem, estimate: Estimate, scales: ErrorScales
+    parsed: ParsedSlot, numeric: NumericProblem, estimate: SlotEstimate, scales: ErrorScales
 ) -> ErrorScales:
     """Return the most probable scales, given probabilities of candidates and outcomes."""
     problem, relations = numeric.problem, numeric.problem.relations
@@ -396,7 +398,7 @@ def _rescaled(
     return replace(scales, pooled=pooled, scales=named)
 
 
-def _margin(numeric: NumericProblem, estimate: Estimate) -> float:
+def _margin(numeric: NumericProblem, estimate: SlotEstimate) -> float:
     """Return twice the typical deviation of the truth, 0 if it is usually stated exactly."""
     stated = estimate.expected.probability[numeric.value >= 0].sum() / numeric.problem.items
     if stated > USUALLY:
@@ -418,7 +420,7 @@ def _rounded(number: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class NumberCells:
     """Where the true number of each object may lie, sorted by position; `far` is P(elsewhere)."""
 
     starts: IntArray
@@ -437,7 +439,7 @@ class MergedWindows:
 
     parsed: ParsedSlot
     value: IntArray
-    cells: Cells
+    cells: NumberCells
     order: IntArray
 
 
@@ -451,7 +453,7 @@ def merge_windows(
     starts = np.searchsorted(item[near], np.arange(objects + 1))
     columns = (starts, numeric.position[near], numeric.width[near], probability[near])
     far = probability[~np.isfinite(numeric.position)]
-    cells = Cells(*columns, far)
+    cells = NumberCells(*columns, far)
     if not margin:
         return MergedWindows(parsed, numeric.value, cells, np.arange(len(parsed.statements)))
     from partita.fusion.numeric_kernels import window_owners

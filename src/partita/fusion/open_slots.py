@@ -8,9 +8,9 @@ import numpy as np
 
 from partita.core import FloatArray, IntArray
 from partita.fusion.dependence import SharedErrors
-from partita.fusion.estimation import Candidates, CodedClaims, Problem, Relations
+from partita.fusion.estimation import Candidates, CodedClaims, EstimationProblem, ValueRelations
 from partita.fusion.hierarchy import Order
-from partita.fusion.value_reading import Statements
+from partita.fusion.value_reading import ClaimStatements
 
 
 def ranges(starts: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
@@ -44,7 +44,7 @@ START = np.array([[0.6, 0.15, 0.25]])  # starting rates
 class OpenProblem:
     """The problem, and the value of every candidate (UNNAMED: one that no source states)."""
 
-    problem: Problem
+    problem: EstimationProblem
     value: IntArray
 
 
@@ -58,7 +58,7 @@ class NamedValues:
     claims: IntArray
 
     @classmethod
-    def of(cls, statements: Statements, more: Pairs) -> NamedValues:
+    def of(cls, statements: ClaimStatements, more: Pairs) -> NamedValues:
         """Return the stated pairs and `more` pairs of an object and a value."""
         values = len(statements.values)
         key = statements.object * values + statements.value
@@ -90,7 +90,7 @@ class NestedPairs:
 
 
 def open_problem(
-    statements: Statements,
+    statements: ClaimStatements,
     order: Order,
     more: Pairs | None = None,
     weights: FloatArray | None = None,
@@ -120,12 +120,12 @@ def open_problem(
 
 
 def _problem(
-    statements: Statements,
+    statements: ClaimStatements,
     candidates: Candidates,
-    relations: Relations,
+    relations: ValueRelations,
     order: Order,
     weights: FloatArray | None,
-) -> Problem:
+) -> EstimationProblem:
     chance = 1.0 / order.size
     claims, objects = len(statements), len(statements.objects)
     guesses = np.full(claims, GUESS)
@@ -135,7 +135,7 @@ def _problem(
     weight = np.ones(claims) if weights is None else weights
     coded = CodedClaims(statements.source, statements.object, guesses, density,
                         statements.confidence, chance, value, weight)  # fmt: skip
-    return Problem(
+    return EstimationProblem(
         coded,
         candidates,
         relations,
@@ -170,7 +170,7 @@ def _rest(named: NamedValues, taken: FloatArray, objects: int, order: Order) -> 
 
 def _relations(
     named: NamedValues, nested: NestedPairs, order: Order, pair: IntArray, depth: IntArray
-) -> Relations:
+) -> ValueRelations:
     """Return the relations; candidate n is pair[n] (depth 0) or a value below it (depth 1)."""
     above, high = grouped(nested.low, nested.high, pair, len(named.object))
     candidate = np.concatenate([np.arange(len(pair)), above])
@@ -179,7 +179,7 @@ def _relations(
     ways = np.maximum(order.heights[named.value[pair]] + depth, 1)
     factor = np.where(exact, 1.0, 1.0 / ways[candidate])
     row, claim = ranges(named.first[said_pair], named.claims[said_pair])
-    return Relations(claim, candidate[row], np.where(exact, EXACT, GENERAL)[row], factor[row])
+    return ValueRelations(claim, candidate[row], np.where(exact, EXACT, GENERAL)[row], factor[row])
 
 
 def open_rates(reliability: float, ordered: bool) -> FloatArray:

@@ -15,7 +15,7 @@ from partita.errors import InputError
 from partita.files.strict import shortened
 from partita.fusion.claims import Claims
 from partita.fusion.kinds import Kind
-from partita.fusion.people import Lexicon, names_nobody, people_by_text
+from partita.fusion.people import NameLexicon, names_nobody, people_by_text
 from partita.templates.date import DateType
 from partita.templates.words import symbol
 
@@ -42,11 +42,11 @@ MEMBER_SEPARATOR = "; "
 _SEPARATORS = re.compile(r"[;|\n]")
 
 
-def parse_sets(claims: Claims, kind: Kind, lexicon: Lexicon | None) -> ParsedClaims:
+def parse_sets(claims: Claims, kind: Kind, lexicon: NameLexicon | None) -> ParsedClaims:
     """Parse claims of sets; the union of all sets of an object is a value as well."""
     objects, source, texts, confidence = _lists(claims)
     if kind == "people":
-        sets = _people(objects, texts, lexicon or lexicon_of(claims))
+        sets = _people(objects, texts, lexicon or name_lexicon(claims))
     else:
         sets = [split_members(text) for text in texts]
     kept = [n for n, members in enumerate(sets) if members]
@@ -71,9 +71,9 @@ def join_members(members: Iterable[str]) -> str:
     return MEMBER_SEPARATOR.join(sorted(members))
 
 
-def lexicon_of(claims: Claims) -> Lexicon:
+def name_lexicon(claims: Claims) -> NameLexicon:
     """Return the lexicon of the names in all claims."""
-    return Lexicon.of(claims.values[n] for n in np.sort(claims.value).tolist())
+    return NameLexicon.of(claims.values[n] for n in np.sort(claims.value).tolist())
 
 
 def unions_by_object(
@@ -101,7 +101,7 @@ def _lists(claims: Claims) -> tuple[IntArray, IntArray, list[str], FloatArray]:
     return keys // sources, keys % sources, joined, confidence
 
 
-def _people(objects: IntArray, texts: Sequence[str], lexicon: Lexicon) -> list[frozenset[str]]:
+def _people(objects: IntArray, texts: Sequence[str], lexicon: NameLexicon) -> list[frozenset[str]]:
     """Return the people of every text, object by object."""
     sets: list[frozenset[str]] = [frozenset()] * len(texts)
     with_names = [n for n, text in enumerate(texts) if not names_nobody(text)]

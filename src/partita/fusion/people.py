@@ -30,14 +30,14 @@ NO_NAMES = frozenset(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lexicon:
+class NameLexicon:
     """How often each word occurs as a surname and as a given name."""
 
     surnames: Counter[str]
     given_names: Counter[str]
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Lexicon:
+    def of(cls, texts: Iterable[str]) -> NameLexicon:
         """Count words of unambiguous names: with one comma, or none and two or three words."""
         lexicon = cls(Counter(), Counter())
         for text in texts:
@@ -63,7 +63,7 @@ def names_nobody(text: str) -> bool:
     return " ".join(_words(_plain(text))) in NO_NAMES
 
 
-def people(text: str, lexicon: Lexicon) -> Iterator[NameParts]:
+def people(text: str, lexicon: NameLexicon) -> Iterator[NameParts]:
     """Yield the names in a text, from left to right."""
     for piece in _pieces(text):
         parts = _parts(piece)
@@ -77,7 +77,7 @@ def people(text: str, lexicon: Lexicon) -> Iterator[NameParts]:
                 n += 1
 
 
-def people_by_text(texts: Sequence[str], lexicon: Lexicon) -> list[frozenset[str]]:
+def people_by_text(texts: Sequence[str], lexicon: NameLexicon) -> list[frozenset[str]]:
     """Return the people named in each of several texts about one object.
 
     Two people with the same surname are distinguished by an initial if a text names both.
@@ -135,7 +135,7 @@ def _full_names(
     return {key: " ".join((*given, key[0])) for key, given in best.items()}
 
 
-def same_people(members: Iterable[str], text: str, lexicon: Lexicon) -> bool:
+def same_people(members: Iterable[str], text: str, lexicon: NameLexicon) -> bool:
     """Return whether a set has the people of a text, by surname and, if given, initial."""
     wanted = list(people(text, lexicon))
     left = [tuple(name.split()) for name in sorted(members)]
@@ -160,7 +160,7 @@ def _shared_surnames(names: Sequence[NameParts]) -> set[str]:
     return {surname for surname, letters in initials.items() if len(letters) > 1}
 
 
-def _is_inverted(left: Words, right: Words, lexicon: Lexicon) -> bool:
+def _is_inverted(left: Words, right: Words, lexicon: NameLexicon) -> bool:
     """Return whether the comma between two parts separates a surname and given names."""
     if len(left) > 2 or len(right) > 3 or lexicon.surname(left[-1]) < lexicon.surname(right[0]):
         return False

@@ -17,8 +17,8 @@ from partita.fusion.claim_files import (
     claim_table,
     day_number,
     read_claims,
+    read_share,
     says_same,
-    share,
 )
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.source_records import RECORD, Origin, SourceRecord, SourceRecords, row_object
@@ -85,7 +85,7 @@ class _Columns:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _RecordReader:
     """The records read from a file so far."""
 
     file: str
@@ -107,7 +107,7 @@ class _Reader:
 def table_records(records: Any, about: Slots, source: str = "") -> SourceRecords:
     """Read one record per row; without a source column, the table is the source."""
     table = claim_table(records)
-    read = _Reader(table.name, about)
+    read = _RecordReader(table.name, about)
     columns = _columns(table.columns, about, Place(table.name, table.header))
     for row, values in enumerate(table.dicts()):
         _add_record(values, columns, table.place(row), source or table.source, read)
@@ -120,7 +120,7 @@ def table_records(records: Any, about: Slots, source: str = "") -> SourceRecords
 def claim_records(claimed: Any, about: Slots) -> SourceRecords:
     """Read what each source claims about each object; contradictions make two records."""
     claims = read_claims(claimed)
-    read = _Reader(claims.files[0], about)
+    read = _RecordReader(claims.files[0], about)
     records: dict[tuple[str, str], list[tuple[int, dict[str, Any], dict[str, float]]]] = {}
     for n in range(len(claims)):
         slot = _slot(claims.slots[claims.slot[n]], about, Place(read.file, int(claims.line[n])))
@@ -235,7 +235,7 @@ def _slot(name: str, about: Slots, place: Place, advice: str = "") -> str:
 
 
 def _add_record(
-    row: Mapping[str, Any], columns: _Columns, place: Place, file: str, read: _Reader
+    row: Mapping[str, Any], columns: _Columns, place: Place, file: str, read: _RecordReader
 ) -> None:
     source = _text(row, columns.roles.get("source")) or ("" if "source" in columns.roles else file)
     if not source:
@@ -248,7 +248,7 @@ def _add_record(
     if not slots:
         read.empty += 1
         return
-    confidence = share(_text(row, columns.roles.get("confidence")), "confidence", place)
+    confidence = read_share(_text(row, columns.roles.get("confidence")), "confidence", place)
     entity = _text(row, columns.roles.get("object"))
     if entity and columns.roles["object"].strip().lower() not in OBJECT_COLUMNS:
         entity = row_object(place.file, entity)
@@ -268,7 +268,7 @@ def _append_record(
     confidence: Mapping[str, float],
     entity_type: str,
     place: Place,
-    read: _Reader,
+    read: _RecordReader,
     stated: int = 0,
 ) -> None:
     line = place.line or 0
@@ -294,7 +294,7 @@ def _append_record(
     read.records.append(replace(record, stated=stated))
 
 
-def _unknown_type(value: Any, kind: Any, line: int, read: _Reader) -> bool:
+def _unknown_type(value: Any, kind: Any, line: int, read: _RecordReader) -> bool:
     """Return whether a value names a type that the domain lacks; it is then noted."""
     if not isinstance(kind, HierarchyType) or not isinstance(value, str):
         return False

@@ -12,7 +12,7 @@ from partita.configurations.forest.model import ForestParameters, log_odds
 from partita.configurations.solve_batch import solve_many
 from partita.core import Budget, CoreferenceSet, Distribution, Pair, PairProbabilities, pair
 from partita.errors import Contradiction, PartitaError, TotalConflict
-from partita.fusion.blocking import compatible
+from partita.fusion.blocking import compatible_records
 from partita.fusion.linked_tables import Judged, LinkedTable, judged_weight
 from partita.fusion.schema_comparison import Comparer, Comparison, component_names
 from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
@@ -89,7 +89,7 @@ class SetContext:
         return comparison.log_odds(reliability, self.comparer.prior)
 
 
-def components(context: SetContext, compared: Compared) -> list[list[str]]:
+def record_components(context: SetContext, compared: Compared) -> list[list[str]]:
     """Return the connected components of the records under links, in order."""
     names = [record.id for record in context.records.records]
     component = component_names(names, _links(context, compared))
@@ -229,7 +229,9 @@ def _set(
         if left.object and left.object == right.object:
             must.add(names)
         elif _same_message(left, right):
-            if not (context.records.same_message.get(names) and compatible(left, right, schema)):
+            if not (
+                context.records.same_message.get(names) and compatible_records(left, right, schema)
+            ):
                 apart.add(names)
         elif context.comparer.cannot_match(left, right):
             apart.add(names)

@@ -21,7 +21,7 @@ MIN_PROBABILITY = 0.5  # values less probable in the message itself are left out
 
 
 @dataclass(slots=True)
-class _Reader:
+class _RunReader:
     """The records read from a file so far."""
 
     file: str
@@ -45,7 +45,7 @@ class RunResults:
         return next((one.domain for _, one in self.results if isinstance(one, Alone)), "")
 
 
-def read_results(given: Any) -> RunResults:
+def read_run(given: Any) -> RunResults:
     """Read the results of a run; their source is the file."""
     read = read_source(given, kinds={"": REPORTS})
     results = tuple((place, result_of(row, place)) for place, row in read.rows())
@@ -54,7 +54,7 @@ def read_results(given: Any) -> RunResults:
 
 def run_records(run: RunResults, schema: Schema) -> SourceRecords:
     """Return the records of all messages of a run."""
-    read = _Reader(run.name, run.source, schema)
+    read = _RunReader(run.name, run.source, schema)
     for place, result in run.results:
         if isinstance(result, Alone):
             read.records += [
@@ -69,7 +69,7 @@ def run_records(run: RunResults, schema: Schema) -> SourceRecords:
 
 
 def _singleton_record(
-    template: Template, message: str, place: Place, read: _Reader
+    template: Template, message: str, place: Place, read: _RunReader
 ) -> SourceRecord:
     origin = _origin(template, message, place, read)
     confidence = {
@@ -81,7 +81,7 @@ def _singleton_record(
     return SourceRecord.of(read.source, message, template, read.schema, [origin], confidence)
 
 
-def _add_set(result: Result, place: Place, read: _Reader) -> None:
+def _add_set(result: Result, place: Place, read: _RunReader) -> None:
     if not result.entities:
         place.refuse(f"set {result.set.name!r} has no entities; expected results of run")
     templates = {template.id: template for template in result.set.templates}
@@ -95,7 +95,11 @@ def _add_set(result: Result, place: Place, read: _Reader) -> None:
 
 
 def _record(
-    entity: Entity, templates: Mapping[str, Template], result: Result, place: Place, read: _Reader
+    entity: Entity,
+    templates: Mapping[str, Template],
+    result: Result,
+    place: Place,
+    read: _RunReader,
 ) -> SourceRecord:
     """Make a record of an entity, with the values that its distribution makes likely."""
     if unknown := [n for n in (entity.anchor, *entity.templates) if n not in templates]:
@@ -118,14 +122,14 @@ def _record(
 
 
 def _origins(
-    members: Iterable[Template], anchor: str, result: Result, place: Place, read: _Reader
+    members: Iterable[Template], anchor: str, result: Result, place: Place, read: _RunReader
 ) -> Sequence[Origin]:
     """Return the origins of an entity's templates, the anchor first, then in text order."""
     ordered = sorted(members, key=lambda template: (template.id != anchor, template.start))
     return [_origin(template, result.message, place, read) for template in ordered]
 
 
-def _origin(template: Template, message: str, place: Place, read: _Reader) -> Origin:
+def _origin(template: Template, message: str, place: Place, read: _RunReader) -> Origin:
     return Origin(
         read.source,
         read.file,

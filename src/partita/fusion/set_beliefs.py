@@ -144,10 +144,10 @@ def combine_pairs(
         raise InputError("there is no source to combine")
     masses = _masses(templates, beliefs)
     _check_pairs(templates, beliefs, masses)
-    return PairProbabilities(templates, pair_probabilities(masses)), masses
+    return PairProbabilities(templates, plausible_pairs(masses)), masses
 
 
-def pair_probabilities(masses: Masses) -> FloatArray:
+def plausible_pairs(masses: Masses) -> FloatArray:
     """Return pair probabilities from the plausibilities of "together" and "apart"."""
     joined = masses.together + masses.ignorance
     both = joined + masses.apart + masses.ignorance

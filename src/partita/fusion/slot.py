@@ -22,9 +22,9 @@ from partita.fusion.dependence import (
 from partita.fusion.estimation import (
     Candidates,
     CodedClaims,
-    Estimate,
-    Problem,
+    EstimationProblem,
     Rates,
+    SlotEstimate,
     best_candidates,
     estimate_rates,
     expect,
@@ -42,23 +42,25 @@ from partita.fusion.numeric_slots import (
     merge_windows,
     numeric_problem,
 )
-from partita.fusion.parsed_claims import lexicon_of
-from partita.fusion.people import Lexicon
+from partita.fusion.parsed_claims import name_lexicon
+from partita.fusion.people import NameLexicon
 from partita.fusion.tempering import default_tempering, fit_tempering, temper
 from partita.fusion.trust import trust
-from partita.fusion.value_reading import ParsedSlot, Statements, parse_slot
+from partita.fusion.value_reading import ClaimStatements, ParsedSlot, parse_slot
 from partita.templates.words import symbol
 
 SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon
 START_RELIABILITY = 0.7  # starting reliability
 
 
-def closed_problem(statements: Statements, weights: FloatArray | None = None) -> Problem:
+def closed_problem(
+    statements: ClaimStatements, weights: FloatArray | None = None
+) -> EstimationProblem:
     """Return the problem in which every value is a candidate for every object."""
     values, objects = len(statements.values), len(statements.objects)
     item = np.repeat(np.arange(objects), values)
     value = np.tile(np.arange(values), objects)
-    return Problem(
+    return EstimationProblem(
         CodedClaims(
             statements.source,
             statements.object,
@@ -91,7 +93,7 @@ TRUTHS = "known truths"  # the source of the user's truths, always exactly right
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Slot:
+class SlotTask:
     """A slot's name and kind, how its values are parsed, and the reliabilities of its sources.
 
     `condition` is applied to the belief before it is tempered. With `independent`, sources are
@@ -107,11 +109,11 @@ class Slot:
     independent: bool = False
 
 
-def fuse_slot(claims: Claims, slot: Slot) -> SlotBelief:
+def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
     """Fuse the claims about one slot into probabilities of values."""
     lexicon = slot.fixed.lexicon if slot.fixed else None
     if slot.kind == "people" and lexicon is None:
-        lexicon = lexicon_of(claims)
+        lexicon = name_lexicon(claims)
     parsed = _parse(claims, replace(slot, reading=replace(slot.reading, lexicon=lexicon)))
     if slot.fixed is not None:
         return temper(slot.condition(_believe(parsed, slot, slot.fixed.dependence, lexicon)))
@@ -140,7 +142,7 @@ MIN_CHANGED = 0.3  # of the contested objects
 MAX_GAP = 0.3  # nats per contested object
 
 
-def _second_mode(parsed: ParsedSlot, slot: Slot, belief: SlotBelief) -> SecondMode | None:
+def _second_mode(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> SecondMode | None:
     """Return a solution from reversed values, if it explains the claims nearly as well.
 
     Closed slots always have one (all answers exchanged), so none is looked for there.
@@ -167,7 +169,7 @@ def _second_mode(parsed: ParsedSlot, slot: Slot, belief: SlotBelief) -> SecondMo
     return _compared_modes(problem, first, second, contested, sampled.statements.sources)
 
 
-def _renumbered(statements: Statements) -> Statements:
+def _renumbered(statements: ClaimStatements) -> ClaimStatements:
     """Return statements with the objects that they are about, without gaps."""
     used, numbers = np.unique(statements.object, return_inverse=True)
     return replace(
@@ -176,9 +178,9 @@ def _renumbered(statements: Statements) -> Statements:
 
 
 def _compared_modes(
-    problem: Problem,
-    first: Estimate,
-    second: Estimate,
+    problem: EstimationProblem,
+    first: SlotEstimate,
+    second: SlotEstimate,
     contested: BoolArray,
     sources: Sequence[str],
 ) -> SecondMode | None:
@@ -194,7 +196,7 @@ def _compared_modes(
     return SecondMode(gap, changed, int(contested.sum()), names) if names else None
 
 
-def _tempering(parsed: ParsedSlot, slot: Slot, belief: SlotBelief) -> Tempering:
+def _tempering(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Tempering:
     """Return the default tempering, or one fitted to the truths that the user knows."""
     default = default_tempering(belief.parameters.concentration)
     statements = parsed.statements
@@ -224,7 +226,10 @@ def _joined_dependence(
 
 
 def _believe(
-    parsed: ParsedSlot, slot: Slot, dependence: Mapping[Pair, float], lexicon: Lexicon | None
+    parsed: ParsedSlot,
+    slot: SlotTask,
+    dependence: Mapping[Pair, float],
+    lexicon: NameLexicon | None,
 ) -> SlotBelief:
     """Return the belief about a slot, for the dependence of pairs of sources."""
     weights = claim_weights(parsed.statements, dependence)
@@ -270,7 +275,7 @@ def _believe(
     )
 
 
-def _scales(parsed: ParsedSlot, slot: Slot, weights: FloatArray) -> ErrorScales | None:
+def _scales(parsed: ParsedSlot, slot: SlotTask, weights: FloatArray) -> ErrorScales | None:
     """Return the errors of numbers and days; none with a tolerance, which says what is equal."""
     if slot.fixed is not None:
         return slot.fixed.scales
@@ -283,7 +288,7 @@ def _scales(parsed: ParsedSlot, slot: Slot, weights: FloatArray) -> ErrorScales 
     return learn_scales(parsed, weights, _fixed_rates(numeric.problem, parsed, slot), scales)
 
 
-def _shared_errors(problem: Problem, parsed: ParsedSlot, slot: Slot) -> SharedErrors:
+def _shared_errors(problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask) -> SharedErrors:
     """Return the shared errors; sources whose reliability is set guess independently."""
     learned = np.array([
         source != TRUTHS and source not in slot.reliabilities
@@ -319,7 +324,7 @@ def add_truths(
     return join_claims(claims, Claims.of(rows)) if rows else claims
 
 
-def _parse(claims: Claims, slot: Slot) -> ParsedSlot:
+def _parse(claims: Claims, slot: SlotTask) -> ParsedSlot:
     fixed = slot.fixed
     if fixed is None:
         return parse_slot(claims, slot.kind, slot.reading)
@@ -335,7 +340,7 @@ def _parse(claims: Claims, slot: Slot) -> ParsedSlot:
 
 def _problem(
     parsed: ParsedSlot, weights: FloatArray, scales: ErrorScales | None
-) -> tuple[Problem, IntArray, NumericProblem | None]:
+) -> tuple[EstimationProblem, IntArray, NumericProblem | None]:
     """Return the problem, the value of every candidate, and what numbers have besides."""
     if parsed.kind == "closed":
         problem = closed_problem(parsed.statements, weights)
@@ -347,7 +352,7 @@ def _problem(
     return open_problem.problem, open_problem.value, None
 
 
-def _estimate(problem: Problem, parsed: ParsedSlot, slot: Slot) -> Estimate:
+def _estimate(problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask) -> SlotEstimate:
     fixed, sources = slot.fixed, parsed.statements.sources
     if fixed is None:
         return estimate_rates(problem, _fixed_rates(problem, parsed, slot))
@@ -356,10 +361,10 @@ def _estimate(problem: Problem, parsed: ParsedSlot, slot: Slot) -> Estimate:
     rates = Rates(
         np.where(np.isnan(fixed_rates), theta, fixed_rates), fixed.prior, fixed.concentration
     )
-    return Estimate(expect(problem, rates), rates, fixed.pooled, 0, True)
+    return SlotEstimate(expect(problem, rates), rates, fixed.pooled, 0, True)
 
 
-def _fixed_rates(problem: Problem, parsed: ParsedSlot, slot: Slot) -> FloatArray:
+def _fixed_rates(problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask) -> FloatArray:
     """Return the rates of sources whose reliability is set, NaN for the others."""
     rates = np.full((problem.sources, problem.groups, problem.outcomes), np.nan)
     for n, source in enumerate(parsed.statements.sources):
@@ -374,7 +379,9 @@ def _fixed_rates(problem: Problem, parsed: ParsedSlot, slot: Slot) -> FloatArray
     return rates
 
 
-def _soundness(problem: Problem, parsed: ParsedSlot, estimate: Estimate) -> FloatArray:
+def _soundness(
+    problem: EstimationProblem, parsed: ParsedSlot, estimate: SlotEstimate
+) -> FloatArray:
     probability, statements = estimate.expected.probability, parsed.statements
     if parsed.kind == "closed":
         soundness_: FloatArray = probability[statements.object * problem.groups + statements.value]
@@ -384,7 +391,7 @@ def _soundness(problem: Problem, parsed: ParsedSlot, estimate: Estimate) -> Floa
 
 def _check_conflict(
     probability: FloatArray,
-    problem: Problem,
+    problem: EstimationProblem,
     parsed: ParsedSlot,
     reliabilities: Mapping[str, float],
 ) -> None:
@@ -404,7 +411,7 @@ def _check_conflict(
 
 
 def _pairs(
-    problem: Problem, value: IntArray, probability: FloatArray
+    problem: EstimationProblem, value: IntArray, probability: FloatArray
 ) -> tuple[tuple[IntArray, IntArray, FloatArray], FloatArray]:
     """Return named candidates by object, the most probable first, and P(unnamed) by object."""
     item = problem.candidates.item

@@ -18,7 +18,7 @@ from partita.templates.date import DateType
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statements:
+class ClaimStatements:
     """Distinct claims, sorted by object, value and source.
 
     `times` is how often each was repeated, `first` the index of its first claim.
@@ -41,7 +41,7 @@ class Statements:
     def repeated(self) -> int:
         return int((self.times - 1).sum())
 
-    def only(self, chosen: NDArray[np.bool_] | IntArray) -> Statements:
+    def only(self, chosen: NDArray[np.bool_] | IntArray) -> ClaimStatements:
         """Return some of the statements; the lists of names stay the same."""
         columns = ("object", "source", "value", "confidence", "times", "first")
         return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
@@ -53,7 +53,7 @@ def statements(
     values: Sequence[str],
     codes: tuple[IntArray, IntArray, IntArray],
     confidence: FloatArray,
-) -> Statements:
+) -> ClaimStatements:
     """Sort the claims; of repeated ones the most confident is kept."""
     used_objects, object_ = _sorted(objects, codes[0])
     used_sources, source = _sorted(sources, codes[1])
@@ -63,7 +63,7 @@ def statements(
     first = np.flatnonzero(np.diff(key[order], prepend=-1))
     times = np.diff(first, append=len(key))
     kept = order[first]
-    return Statements(
+    return ClaimStatements(
         used_objects,
         used_sources,
         values,
@@ -107,7 +107,7 @@ class ParsedSlot:
     """
 
     kind: Kind
-    statements: Statements
+    statements: ClaimStatements
     order: Order
     more: Pairs
     labels: Sequence[str]
@@ -166,7 +166,7 @@ def _read_typed(claims: Claims, reading: Reading, size: int | None) -> ParsedSlo
 
 def _order(
     kind: Kind,
-    rows: Statements,
+    rows: ClaimStatements,
     parsed: ParsedClaims,
     more: Pairs,
     reading: Reading,
@@ -201,14 +201,14 @@ def _dates(pairs: Pairs, values: Sequence[str], size: int) -> Order:
     )  # fmt: skip
 
 
-def _pairs(rows: Statements, more: Pairs) -> Pairs:
+def _pairs(rows: ClaimStatements, more: Pairs) -> Pairs:
     """Return every object with each of its possible values, once."""
     count = max(len(rows.values), 1)
     keys = np.union1d(rows.object * count + rows.value, more[0] * count + more[1])
     return keys // count, keys % count
 
 
-def _unions(rows: Statements, parsed: ParsedClaims) -> Pairs:
+def _unions(rows: ClaimStatements, parsed: ParsedClaims) -> Pairs:
     """Return every object with the union of its stated sets."""
     position = {members: n for n, members in enumerate(parsed.members)}
     unions = unions_by_object(rows.object, [parsed.members[n] for n in rows.value.tolist()])

@@ -37,7 +37,7 @@ class Patterns:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class PatternFit:
     """Fitted probabilities: of a match, and of each level given a match."""
 
     match: float
@@ -48,7 +48,7 @@ class Fit:
 
 def fit_patterns(
     patterns: Patterns, u: Sequence[FloatArray], records: int, total_pairs: float
-) -> Fit:
+) -> PatternFit:
     """Fit the share of matches among all pairs and the probabilities of levels given a match.
 
     Pairs that blocking did not compare count as different, and `u` is that of random pairs, so
@@ -75,7 +75,7 @@ def _climb(
     matches: float,
     records: int,
     total_pairs: float,
-) -> Fit:
+) -> PatternFit:
     """Raise the likelihood from given values on until nothing changes."""
     match = min(0.1, matches / total_pairs)
     for iteration in range(1, ITERATIONS + 1):
@@ -87,13 +87,13 @@ def _climb(
         change = max(float(np.abs(a - b).max()) for a, b in zip(m, fitted, strict=True))
         m = fitted
         if max(change, abs(match - before) / before) < CONVERGED:
-            return Fit(match, list(m), iteration, True)
-    return Fit(match, list(m), ITERATIONS, False)
+            return PatternFit(match, list(m), iteration, True)
+    return PatternFit(match, list(m), ITERATIONS, False)
 
 
 def _likelihood(
     patterns: Patterns,
-    fit: Fit,
+    fit: PatternFit,
     u: Sequence[FloatArray],
     prior: Sequence[FloatArray],
     records: int,
@@ -164,7 +164,7 @@ def random_shares(model: Settings) -> list[FloatArray]:
     return shares
 
 
-def with_fit(model: Settings, fit: Fit, u: Sequence[FloatArray]) -> Settings:
+def with_fit(model: Settings, fit: PatternFit, u: Sequence[FloatArray]) -> Settings:
     """Return a model with fitted probabilities."""
     for comparison, m, other in zip(model["comparisons"], fit.m, u, strict=True):
         for level, same, different in zip(levels_of(comparison), m, other, strict=True):

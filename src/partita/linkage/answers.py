@@ -175,7 +175,7 @@ def cluster_sets(
     return Clustering(sets, node, starts, answers, draws, relaxed, (int(cut[0]), float(cut[1])))
 
 
-def pair_probabilities(
+def row_probabilities(
     sets: Sets, parameters: ForestParameters, rows: IntArray, draws: int, seed: int
 ) -> FloatArray:
     """Return the probabilities of some rows of sets without labels: exact in small sets."""

@@ -21,7 +21,7 @@ Columns = dict[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ExpectedValue:
     """An expected value, and the interval that has it with 95 %."""
 
     value: float
@@ -30,7 +30,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ClusterSummary:
     """The quality of clusters as the distribution expects it.
 
     `across` counts compared pairs whose scores are too low to connect sets, `relaxed_sets` the sets
@@ -58,9 +58,9 @@ class Summary:
     target_precision: float | None
     labels: int
     parameters: Mapping[str, float] | None
-    entities: Estimate
-    precision: Estimate
-    recall: Estimate
+    entities: ExpectedValue
+    precision: ExpectedValue
+    recall: ExpectedValue
     kept: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -269,10 +269,10 @@ def summary(
     parameters: Any = None,
     labels: int = 0,
     kept: int = 0,
-) -> Summary:
+) -> ClusterSummary:
     """Return the expected quality with intervals."""
     entities, true_pairs, right = (np.array(row, dtype=np.float64) for row in of.draws)
-    return Summary(
+    return ClusterSummary(
         records=of.records,
         pairs=of.pairs,
         across=of.across,
@@ -342,9 +342,9 @@ def _expected_right(clustering: Clustering) -> int:
     return fixed(0.5 * clustering.answers.membership[node] * (members - 1))
 
 
-def _estimate(value: float, draws: FloatArray) -> Estimate:
+def _estimate(value: float, draws: FloatArray) -> ExpectedValue:
     low, high = (float(np.quantile(draws, level)) for level in LEVEL)
-    return Estimate(value, min(low, value), max(high, value))
+    return ExpectedValue(value, min(low, value), max(high, value))
 
 
 def _ratio(part: float, whole: float) -> float:

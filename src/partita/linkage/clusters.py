@@ -159,7 +159,7 @@ def _column(table: Table, names: Sequence[str]) -> str:
     raise table.error(None, f"has no column {' or '.join(names)}; found {existing}")
 
 
-def read_templates(source: Any, note: Note = lambda text: None) -> TemplateList:
+def read_template_list(source: Any, note: Note = lambda text: None) -> TemplateList:
     """Read the templates of a table; a CSV has one column per field."""
     table = noted(read_table(source, name=named(source, "templates")), note)
     templates: dict[str, Template] = {}
@@ -183,7 +183,7 @@ def _typed(fields: dict[str, Any]) -> dict[str, Any]:
     return typed
 
 
-def read_records(
+def read_record_ids(
     records: Any,
     id_column: str | None = None,
     ids: IntegerIds | None = None,

@@ -39,7 +39,7 @@ class _Nodes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _PairRows:
     """Rows sorted by member, so that those of one set are adjacent; each pair occurs once."""
 
     left: IntArray
@@ -183,25 +183,25 @@ def _sorted(nodes: _Nodes) -> _Nodes:
 
 def _rows(
     table: PairTable, p: FloatArray, nodes: _Nodes, names: Sequence[str]
-) -> tuple[_Rows, _Rows, list[Failure]]:
+) -> tuple[_PairRows, _PairRows, list[Failure]]:
     """Return the rows within sets, then those across two sets, each pair once, and failures."""
     low, high = np.minimum(nodes.left, nodes.right), np.maximum(nodes.left, nodes.right)
     key = low * len(nodes.name) + high
     by_pair = np.argsort(key, kind="stable")
     repeated = np.zeros(len(key), np.bool_)
     repeated[1:] = np.diff(key[by_pair]) == 0
-    rows = _Rows(low[by_pair], high[by_pair], p[by_pair], table.lines[by_pair])
+    rows = _PairRows(low[by_pair], high[by_pair], p[by_pair], table.lines[by_pair])
     failures = list(_differing(table, nodes, rows, np.flatnonzero(repeated), names))
     within = nodes.home[rows.left] == nodes.home[rows.right]
     return _chosen(rows, within & ~repeated), _chosen(rows, ~within & ~repeated), failures
 
 
-def _chosen(rows: _Rows, kept: BoolArray) -> _Rows:
-    return _Rows(rows.left[kept], rows.right[kept], rows.probability[kept], rows.lines[kept])
+def _chosen(rows: _PairRows, kept: BoolArray) -> _PairRows:
+    return _PairRows(rows.left[kept], rows.right[kept], rows.probability[kept], rows.lines[kept])
 
 
 def _differing(
-    table: PairTable, nodes: _Nodes, rows: _Rows, repeated: IntArray, names: Sequence[str]
+    table: PairTable, nodes: _Nodes, rows: _PairRows, repeated: IntArray, names: Sequence[str]
 ) -> Iterator[Failure]:
     """Yield pairs that are given twice with different values."""
     for n in repeated[rows.probability[repeated] != rows.probability[repeated - 1]].tolist():
@@ -258,7 +258,7 @@ def _errors(table: PairTable, failures: Sequence[Failure]) -> dict[int, InputErr
 def _assembled(
     table: PairTable,
     nodes: _Nodes,
-    rows: _Rows,
+    rows: _PairRows,
     names: Sequence[str],
     failed: dict[int, InputError],
     missing: float | None,

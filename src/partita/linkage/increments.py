@@ -173,7 +173,7 @@ def _unused(records: Sequence[str], used: set[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ClusterChange:
     """One thing that happened to a cluster; `previous` are the clusters that it comes from."""
 
     cluster: str
@@ -185,7 +185,7 @@ class Change:
 
 def changes(
     records: Sequence[str], clusters: Sequence[str], previous: Previous
-) -> Iterator[Change]:
+) -> Iterator[ClusterChange]:
     """Yield the changes: created, grown, split, merged, and removed.
 
     A cluster is split if it has a part of a previous one, merged if it has records of several, and
@@ -217,8 +217,8 @@ def changes(
         }
         for name, holds in happened.items():
             if holds:
-                yield Change(cluster, name, list(counts), old_size, total[cluster])
+                yield ClusterChange(cluster, name, list(counts), old_size, total[cluster])
     present = {old for counts in before.values() for old in counts}
     for old, size in sizes.items():
         if old not in present:
-            yield Change(old, "removed", [old], size, 0)
+            yield ClusterChange(old, "removed", [old], size, 0)

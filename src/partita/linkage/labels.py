@@ -12,7 +12,7 @@ import numpy as np
 from partita.configurations.forest.model import ForestParameters
 from partita.core import FloatArray, IntArray, pair
 from partita.errors import InputError
-from partita.linkage.answers import pair_probabilities
+from partita.linkage.answers import row_probabilities
 from partita.linkage.clusters import CLUSTERS, IDS
 from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK
 from partita.linkage.sets import Assumed, Sets
@@ -137,7 +137,7 @@ def labelled(sets: Sets, labels: Labels) -> Sets:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class LabelFit:
     """Parameters fitted to labels, and how far from their start (0: not at all)."""
 
     parameters: ForestParameters
@@ -146,7 +146,7 @@ class Fit:
     bits_after: float
 
 
-def fit(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> Fit:
+def fit_labels(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> LabelFit:
     """Fit scale, bias, floor and the odds of uncompared pairs to labelled pairs that were compared.
 
     The likelihood is that of the labels under the marginals of whole sets. How far the parameters
@@ -155,7 +155,7 @@ def fit(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> F
     """
     study = _Study(sets, labels, seed)
     if study.pairs < FEWEST:
-        return Fit(start, study.pairs, 0.0, 0.0)
+        return LabelFit(start, study.pairs, 0.0, 0.0)
     floored = study.choose(start, [replace(start, floor=floor) for floor in FLOORS])[0]
     grid = [_moved(floored, a, c) for a in SCALES for c in BIASES]
     chosen, shrinkage = study.choose(floored, grid)
@@ -164,7 +164,7 @@ def fit(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> F
     grid = [replace(chosen, unlisted=start.unlisted + u - UNLISTED[2]) for u in UNLISTED]
     chosen = study.choose(chosen, grid)[0]
     before, after = (float(study.losses(p).sum()) / study.pairs for p in (start, chosen))
-    return Fit(chosen, study.pairs, before, after)
+    return LabelFit(chosen, study.pairs, before, after)
 
 
 def _moved(start: ForestParameters, scale: float, bias: float) -> ForestParameters:
@@ -193,7 +193,7 @@ class _Study:
     def losses(self, parameters: ForestParameters) -> FloatArray:
         """Return the bits of each label."""
         if parameters not in self._cache:
-            p = pair_probabilities(self.sets, parameters, self.rows, DRAWS, self.seed)
+            p = row_probabilities(self.sets, parameters, self.rows, DRAWS, self.seed)
             p = np.clip(p, CLIP, 1.0 - CLIP)
             self._cache[parameters] = -np.log2(np.where(self.same > 0.5, p, 1.0 - p))
         return self._cache[parameters]

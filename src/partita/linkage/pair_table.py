@@ -77,7 +77,7 @@ def _chosen(columns: Sequence[str], chosen: Chosen) -> Naming | str:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RowProblem:
     """An invalid row, with the templates and the set it affects, if known."""
 
     line: int
@@ -102,5 +102,5 @@ class PairTable:
     lines: IntArray
     sets: IntArray | None = None
     set_names: Sequence[str] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[RowProblem, ...] = ()
     unit: Unit = "line"

@@ -23,7 +23,7 @@ from partita.linkage.pair_table import (
     Chosen,
     Naming,
     PairTable,
-    Problem,
+    RowProblem,
     naming,
 )
 from partita.tables import Note, Table, noted, table_blocks
@@ -59,7 +59,7 @@ def read_pairs(
     """
     wanted = None if any(chosen) else _pair_columns
     blocks = table_blocks(source, name=name, tuples=[PLAIN], form=form, wanted=wanted)
-    return gather(blocks, chosen, ids, note)
+    return gather_pairs(blocks, chosen, ids, note)
 
 
 def _pair_columns(names: list[str]) -> list[str]:
@@ -68,7 +68,7 @@ def _pair_columns(names: list[str]) -> list[str]:
     return names if isinstance(naming(names), str) else [n for n in names if n in splink | {*PLAIN}]
 
 
-def gather(
+def gather_pairs(
     blocks: Iterable[Table],
     chosen: Chosen = USUAL,
     ids: IntegerIds | None = None,
@@ -107,7 +107,7 @@ class _TableBuilder:
     names: Codes = field(default_factory=Codes)
     set_names: Codes = field(default_factory=Codes)
     parts: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[RowProblem] = field(default_factory=list)
 
     def add(self, rows: Table) -> None:
         count = len(rows)
@@ -191,7 +191,7 @@ class _TableBuilder:
             if text and max(spoiled) == UNKNOWN:
                 raise rows.error(n, text)
             if text:
-                self.problems.append(Problem(int(lines[n]), text, *spoiled))
+                self.problems.append(RowProblem(int(lines[n]), text, *spoiled))
         if problems:
             kept = np.ones(len(left), np.bool_)
             kept[list(problems)] = False

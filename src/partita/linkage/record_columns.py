@@ -78,7 +78,7 @@ class Column:
 TOKEN_KINDS = ("phrase", "text")
 
 
-def text_of(value: Any) -> str | None:
+def cell_text(value: Any) -> str | None:
     """Return a value of a table as text without outer blanks, None where it is missing."""
     if value is None or value != value:
         return None
@@ -103,7 +103,7 @@ def guess_columns(table: Mapping[str, Texts], leave_out: Iterable[str]) -> list[
 
 def _label(name: str, columns: Sequence[Column]) -> str:
     """Return a name that needs no quotes in SQL and that no other column has."""
-    label = re.sub(r"[^a-z0-9]+", "_", plain(name)).strip("_") or "column"
+    label = re.sub(r"[^a-z0-9]+", "_", plain_words(name)).strip("_") or "column"
     taken = {column.label for column in columns}
     numbered = (f"{label}_{n}" for n in count(2))
     return next(one for one in chain([label], numbered) if one not in taken)
@@ -199,7 +199,7 @@ def _common_tokens(values: Texts) -> frozenset[str]:
     return frozenset(token for token, number in counts.items() if number > limit)
 
 
-def plain(value: str) -> str:
+def plain_words(value: str) -> str:
     """Return a value in lower case, without accents, its words separated by single blanks."""
     letters = value.lower()
     if not letters.isascii():
@@ -211,7 +211,7 @@ def plain(value: str) -> str:
 
 def tokens_of(value: str) -> list[str]:
     """Return the different words of a value in order of the alphabet."""
-    return sorted({*plain(value).split()})
+    return sorted({*plain_words(value).split()})
 
 
 _DATES = (
@@ -237,11 +237,11 @@ def iso(value: str) -> str | None:
 
 def _digits(value: str) -> str | None:
     digits = "".join(c for c in value if c.isdigit()).lstrip("0")
-    return digits or plain(value) or None
+    return digits or plain_words(value) or None
 
 
 def _joined(value: str) -> str | None:
-    return plain(value).replace(" ", "") or None
+    return plain_words(value).replace(" ", "") or None
 
 
 def _number(value: str) -> float | None:
@@ -252,7 +252,7 @@ def _number(value: str) -> float | None:
 
 
 def _plain_or_none(value: str) -> str | None:
-    return plain(value) or None
+    return plain_words(value) or None
 
 
 _CLEANERS: Mapping[str, Callable[[str], Any]] = {
@@ -280,7 +280,7 @@ def key_tokens(values: Texts, common: frozenset[str]) -> list[list[str] | None]:
 
 def _key_tokens(value: str, common: frozenset[str]) -> list[str]:
     """Return tokens and, so that two common words can be a key, neighbouring tokens."""
-    words = plain(value).split()
+    words = plain_words(value).split()
     rare = {word for word in words if word not in common}
     both = {f"{a} {b}" for a, b in pairwise(words) if a in common and b in common}
     return sorted(rare | both, key=lambda token: (-len(token), token))[:KEY_TOKENS]

@@ -11,7 +11,7 @@ from typing import Any
 
 from partita.core import Id
 from partita.errors import InputError
-from partita.linkage.record_columns import IDS, Column, guess_columns, is_label, prepared, text_of
+from partita.linkage.record_columns import IDS, Column, cell_text, guess_columns, is_label, prepared
 from partita.tables import Note, Table, noted, read_table
 from partita.tables.columns import ids_of
 
@@ -102,7 +102,7 @@ def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note
     if not len(table):
         raise InputError("has no rows; expected records", file=table.name)
     texts = {
-        column: [text_of(value) for value in values]
+        column: [cell_text(value) for value in values]
         for column, values in zip(table.columns, table.values, strict=True)
     }
     at = _id_column(texts, unique_id, table.name, note)
@@ -139,7 +139,7 @@ def unique_id_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
     """Return the column of ids: called as ids usually are, or the first; its values are unique."""
     first = next(iter(columns), "")
     names = [*_usual_ids(columns), *([first] if ID_HEADER(first) else [])]
-    return next((name for name in names if _are_unique([*map(text_of, columns[name])])), None)
+    return next((name for name in names if _are_unique([*map(cell_text, columns[name])])), None)
 
 
 def _are_unique(values: Sequence[str | None]) -> bool:

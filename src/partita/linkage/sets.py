@@ -216,7 +216,7 @@ class Assumption:
     same: bool
 
 
-def parse(text: str, ids: set[str]) -> Assumption:
+def parse_assumption(text: str, ids: set[str]) -> Assumption:
     """Parse an assumption; ids may contain = and !, so the reading with known ids is chosen."""
     possible = list(readings(text))
     if not possible:
@@ -250,7 +250,9 @@ def conditioned(sets: Sets, assume: Sequence[str | Assumption]) -> Sets:
         return sets
     ids = {*sets.ids, *(template.id for template in sets.singletons)}
     assumed = dict(sets.assumed)
-    for assumption in (parse(one, ids) if isinstance(one, str) else one for one in assume):
+    for assumption in (
+        parse_assumption(one, ids) if isinstance(one, str) else one for one in assume
+    ):
         set_numbers = list(_sets_with(sets, assumption))
         if assumption.same and not set_numbers:
             raise InputError(

@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from partita.core import BoolArray, FloatArray, IntArray
-from partita.linkage.record_columns import iso, plain
+from partita.linkage.record_columns import iso, plain_words
 
 SAME, VARIANT, SHORT, NEAR, SIMILAR, DIFFERENT = range(6)
 LEVELS = 6
@@ -44,7 +44,7 @@ def record_value(text: str, kind: str) -> RecordValue:
     if kind in NUMBERS:
         number = text.strip().replace(",", "")
         return RecordValue(number, (number,))
-    letters = plain(_ABBREVIATED.sub("", text))  # S.A. is SA
+    letters = plain_words(_ABBREVIATED.sub("", text))  # S.A. is SA
     if kind == "date":
         letters = iso(text) or letters
         return RecordValue(letters, (letters,))

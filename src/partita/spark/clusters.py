@@ -24,8 +24,8 @@ from partita.errors import InputError
 from partita.linkage.answers import MergeRule
 from partita.linkage.cluster_tables import (
     FIXED,
+    ClusterSummary,
     Merges,
-    Summary,
     Totals,
     alone,
     chosen_threshold,
@@ -34,7 +34,7 @@ from partita.linkage.cluster_tables import (
 from partita.linkage.grouping import Evidence, TemplateList
 from partita.linkage.labels import Labels, read_labels
 from partita.linkage.pair_table import Chosen
-from partita.linkage.sets import Assumption, parse, readings
+from partita.linkage.sets import Assumption, parse_assumption, readings
 from partita.options import ClusteringOptions, ClusterOptions, described
 from partita.spark.earlier import EarlierClusters, joined_scores
 from partita.spark.scores import all_records, components, ends_of, named_scores
@@ -55,7 +55,7 @@ class SparkClusters:
     `alternatives` and `review`.
     """
 
-    summary: Summary
+    summary: ClusterSummary
     clusters: DataFrame
     alternatives: DataFrame
     pairs: DataFrame
@@ -250,7 +250,7 @@ class SparkClustering:
         names = self._existing({name for one in possible for name in (one.left, one.right)})
         home = _homes_of(homes, names)
         for text in self.options.assume:
-            one = parse(text, names)
+            one = parse_assumption(text, names)
             together = home.get(one.left, 0) == home.get(one.right, 1)
             if one.same and not together:
                 raise InputError(
@@ -285,7 +285,7 @@ class SparkClustering:
 
     def _tables(
         self,
-        told: Summary,
+        told: ClusterSummary,
         solved: DataFrame,
         single: DataFrame,
         apart: DataFrame | None,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from partita.app.link import guessed_types, settings_of
+from partita.app.link import given_settings, guessed_types
 from partita.core import Budget
 from partita.errors import InputError, Unavailable
 from partita.linkage.engines import Settings
-from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, prepared, text_of
+from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, cell_text, prepared
 from partita.linkage.record_tables import SEPARATOR, id_column, read_records
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK
@@ -85,7 +85,7 @@ def link(
 
 def _for_spark(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:
     """Return settings with Spark's names of the functions that DuckDB calls otherwise."""
-    given = settings_of(settings)
+    given = given_settings(settings)
     if given is None:
         return None
     text = json.dumps(given)
@@ -255,7 +255,7 @@ def _cleaner(columns: Sequence[Column]) -> Callable[[Iterable[Any]], Iterator[An
         for batch in batches:
             values = {name: batch.column(name).to_pylist() for name in batch.schema.names}
             texts = {
-                name: [text_of(value) for value in column]
+                name: [cell_text(value) for value in column]
                 for name, column in values.items()
                 if name not in ("record", "source")
             }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from partita.linkage.cluster_tables import Estimate, Summary
+from partita.linkage.cluster_tables import ClusterSummary, ExpectedValue
 from partita.views.layout import count_text
 
 
-def summary_text(summary: Summary) -> str:
+def summary_text(summary: ClusterSummary) -> str:
     """Return the summary in lines of at most 80 columns."""
     sampled = f", {summary.sampled_sets:,} of them from draws" if summary.sampled_sets else ""
     records, largest = (count_text(n, "record") for n in (summary.records, summary.largest_cluster))
@@ -49,7 +49,7 @@ def written_text(files: Mapping[str, Path | None]) -> str:
     return "".join(written) or "no table written; to write the clusters: --out clusters.csv\n"
 
 
-def _labels(summary: Summary) -> list[str]:
+def _labels(summary: ClusterSummary) -> list[str]:
     if not summary.labels or summary.parameters is None:
         return []
     scale, bias = summary.parameters["scale"], summary.parameters["bias"]
@@ -58,7 +58,7 @@ def _labels(summary: Summary) -> list[str]:
     return [f"{summary.labels:,} labelled pairs: scale {scale:.2f}, bias {bias:.2f}{wrong}"]
 
 
-def _many(summary: Summary) -> list[str]:
+def _many(summary: ClusterSummary) -> list[str]:
     if summary.threshold_many == summary.threshold:
         return []
     return [
@@ -67,14 +67,14 @@ def _many(summary: Summary) -> list[str]:
     ]
 
 
-def _share(value: Estimate) -> str:
+def _share(value: ExpectedValue) -> str:
     return f"{value.value:.4f}  (95 %: {value.low:.4f} to {value.high:.4f})"
 
 
-def _count(value: Estimate) -> str:
+def _count(value: ExpectedValue) -> str:
     return f"{value.value:,.1f}  (95 %: {value.low:,.0f} to {value.high:,.0f})"
 
 
-def _target(summary: Summary) -> str:
+def _target(summary: ClusterSummary) -> str:
     target = summary.target_precision
     return "" if target is None else f", for a precision of {target:g}"

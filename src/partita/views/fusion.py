@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partita.evaluation.fusion import SlotMeasure, calibration
-from partita.fusion.answers import Answer, ValueProbability, answers
+from partita.fusion.answers import SlotAnswer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.conflict import conflicts
-from partita.fusion.fuse import Change, Fused
+from partita.fusion.fuse import Fused, ValueChange
 from partita.fusion.warnings import belief_warnings
 from partita.views.layout import WIDTH, cell, clean, count_text, cut_text
 
 if TYPE_CHECKING:  # claims are shown without what links records
-    from partita.fusion.entities import EntityChange, FusedEntity, FusedRecords, Resolved
+    from partita.fusion.entities import EntityChange, FusedEntity, FusedRecords, ResolvedSet
     from partita.fusion.entity_values import EntitySlot
     from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
     from partita.fusion.source_records import SourceRecord
@@ -34,7 +34,9 @@ MIN_SHOWN = 0.0005  # the least probability of a value that no source states
 MIN_CONFLICT = 0.005
 
 
-def report(fused: Fused, measured: Sequence[SlotMeasure] = (), width: int = WIDTH) -> Iterator[str]:
+def claims_text(
+    fused: Fused, measured: Sequence[SlotMeasure] = (), width: int = WIDTH
+) -> Iterator[str]:
     """Yield the values of the first objects, the sources with most claims, copying and figures."""
     for belief in fused.slots:
         yield from _slot(belief, width)
@@ -95,7 +97,7 @@ def _dependence_text(belief: SlotBelief) -> str:
     )
 
 
-def _answer(answer: Answer, width: int) -> Iterator[str]:
+def _answer(answer: SlotAnswer, width: int) -> Iterator[str]:
     yield f"{cut_text(f'  {clean(answer.object)}', width)}\n"
     shown = [v for v in answer.values if v.sources or v.probability >= MIN_SHOWN][:MAX_VALUES]
     for value in shown:
@@ -162,7 +164,7 @@ def _measured(figures: SlotMeasure) -> Iterator[str]:
         yield f"  {cell('truths in their intervals', 28)}{inside:>9.4f} (stated {stated:.4f})\n"
 
 
-def changes_text(changes: Sequence[Change], source: str) -> Iterator[str]:
+def changes_text(changes: Sequence[ValueChange], source: str) -> Iterator[str]:
     """Yield the values that change without a source."""
     verb = "changes" if len(changes) == 1 else "change"
     yield f"\nwithout {clean(source)}, {count_text(len(changes), 'value')} {verb}\n"
@@ -172,7 +174,7 @@ def changes_text(changes: Sequence[Change], source: str) -> Iterator[str]:
         yield f"  … {len(changes) - MAX_OBJECTS:,} more (--json has all)\n"
 
 
-def _change(subject: str, change: Change | EntityChange) -> str:
+def _change(subject: str, change: ValueChange | EntityChange) -> str:
     before = f"{clean(change.before)} {change.before_probability:.4f}"
     after = f"{clean(change.after)} {change.after_probability:.4f}" if change.after else "nothing"
     return cut_text(f"  {subject}: {before} → {after}", WIDTH) + "\n"
@@ -181,7 +183,7 @@ def _change(subject: str, change: Change | EntityChange) -> str:
 def fused_json(
     fused: Fused,
     measured: tuple[SlotMeasure, ...] = (),
-    changes: tuple[Change, ...] = (),
+    changes: tuple[ValueChange, ...] = (),
     without: str | None = None,
 ) -> dict[str, Any]:
     """Return all objects with values and claims, the sources, copying and figures."""
@@ -212,7 +214,7 @@ def fused_json(
     return document | _figures(measured)
 
 
-def _answer_json(answer: Answer) -> dict[str, Any]:
+def _answer_json(answer: SlotAnswer) -> dict[str, Any]:
     document: dict[str, Any] = {
         "values": [{**asdict(value), "sources": list(value.sources)} for value in answer.values],
         "unknown": answer.unknown,
@@ -494,7 +496,7 @@ def _record_json(record: SourceRecord) -> dict[str, Any]:
     return document | ({"object": record.object} if record.object else {})
 
 
-def _set_json(resolved: Resolved) -> dict[str, Any]:
+def _set_json(resolved: ResolvedSet) -> dict[str, Any]:
     """Return a set as in result lines, with the pairs on which sources contradict each other."""
     from partita.results.result_lines import result_line
 
@@ -555,7 +557,7 @@ def masses_json(
     combined: Sequence[CombinedMasses],
     masses: Sequence[SourceMasses],
     reliabilities: Mapping[str, float],
-    changes: Sequence[Change] = (),
+    changes: Sequence[ValueChange] = (),
     without: str | None = None,
 ) -> dict[str, Any]:
     """Return the combined mass functions by object, what each source gave, and the sources."""
