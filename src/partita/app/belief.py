@@ -148,6 +148,11 @@ class Belief(Tabular):
         """The reliability of every source, by slot where claims name slots."""
         return tuple(_reliabilities(self.fusion))
 
+    @property
+    def report(self) -> dict[str, Any]:
+        """Everything as `partita fuse --json` writes it."""
+        return self.to_dict()
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita fuse --json` writes it."""
         return report_of(self.fusion, self.without)
