@@ -8,8 +8,8 @@ from pathlib import Path
 
 from oracles.stored import begin, message
 from partita.files.resume import growing
-from partita.store.opening import open_store
-from partita.store.writing import write_message
+from partita.store.runs import write_message
+from partita.store.store import open_store
 
 MESSAGES = 200
 LINE = '{"version":1,"message":"m","text":"' + "x" * 2000 + '"}'

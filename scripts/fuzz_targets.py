@@ -416,7 +416,7 @@ def _small_incident_models() -> str:
 def _service_targets() -> list[Target]:
     """Return the bodies as the worker processes of the service get them."""
     from partita.web.error_responses import request_error
-    from partita.web.worker_calls import ComputingCalls, StoreCalls
+    from partita.web.worker import ComputingCalls, StoreCalls
 
     store, ids = _small_store()
     computing = _FreshStore(store, lambda copy: ComputingCalls(copy, print), 200)

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from oracles.stored import rows
 from partita.corpora.documents import corpus_path, keyed_message_files
-from partita.store.opening import open_store
+from partita.store.store import open_store
 
 WORDS = ("north", "south", "east", "west", "inland")
 PATIENCE = 300.0  # seconds for one process

@@ -34,7 +34,7 @@ from partita.configurations.joint.model import parse_joint_model
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.pair_models import GreedyParameters
 from partita.results.saved_results import Alone, read_results
-from partita.store import migrating
+from partita.store import store as store_module
 from partita.training.parameter_files import model_parameters, read_pair_parameters
 from research.__main__ import app as research
 
@@ -174,8 +174,8 @@ def test_a_store_is_migrated_and_keeps_its_runs(store: Path) -> None:
         ["joint", "1", "1", "0", "1.94", "complete"],
     ]
     with closing(sqlite3.connect(store)) as database:
-        (version,) = database.execute(f"SELECT version_num FROM {migrating.TABLE}").fetchone()
-    assert version == migrating.VERSION
+        (version,) = database.execute(f"SELECT version_num FROM {store_module.TABLE}").fetchone()
+    assert version == store_module.VERSION
 
 
 @pytest.mark.parametrize("run", ["monday", "joint"])

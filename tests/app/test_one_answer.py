@@ -21,8 +21,8 @@ from partita.domains import find_domain
 from partita.files.strict import Place
 from partita.results.graph_exports import graphml, statements
 from partita.text.raw_messages import RawMessage
-from partita.views.document import DocumentView, document_report, label
-from partita.views.marked_text import html_section
+from partita.views.message import DocumentView, document_report, label
+from partita.views.report import html_section
 from partita.views.report_messages import message_section
 from partita.views.report_records import ReportMessage, set_of
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from oracles.stored import rows
 from partita.cli import app
-from partita.store.opening import open_store
+from partita.store.store import open_store
 
 TEXTS = {
     "a": "A rail depot was found near Kinston. The depot is large.",
@@ -161,11 +161,11 @@ def test_a_store_that_is_locked_or_gone_in_the_middle_of_a_run(folder, monkeypat
     before = held()
     (folder / "c.txt").write_text(TEXTS["a"])
     monkeypatch.setattr(
-        "partita.store.opening.open_store.__kwdefaults__", {"create": True, "wait": 0.1}
+        "partita.store.store.open_store.__kwdefaults__", {"create": True, "wait": 0.1}
     )
-    from partita.store import writing
+    from partita.store import runs
 
-    insert = writing._insert
+    insert = runs._insert
 
     def removed(*arguments):
         if Path("s.db").exists():
@@ -173,7 +173,7 @@ def test_a_store_that_is_locked_or_gone_in_the_middle_of_a_run(folder, monkeypat
         insert(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "_insert", removed)
+        patched.setattr(runs, "_insert", removed)
         gone = said("run", "--domain", "depots", folder, "--store", "s.db", "--name", "r")
     assert gone == "partita: store s.db: the file is no longer there"
     for ending in ("", "-wal", "-shm"):

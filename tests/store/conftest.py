@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.store.opening import open_store
-from partita.store.store import Store
+from partita.store.store import Store, open_store
 
 SERVER = "PARTITA_TEST_POSTGRES"
 _numbers = count(1)

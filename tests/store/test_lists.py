@@ -8,11 +8,16 @@ import pytest
 
 from oracles.stored import begin, message
 from partita.store import keys
-from partita.store.exporting import TABLES, export_table
-from partita.store.reading import entity_types, list_entities, list_messages, set_sizes
-from partita.store.runs import list_runs
+from partita.store.reading import (
+    TABLES,
+    entity_types,
+    export_table,
+    list_entities,
+    list_messages,
+    set_sizes,
+)
+from partita.store.runs import list_runs, write_message
 from partita.store.store import Store
-from partita.store.writing import write_message
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from partita.errors import InputError, StoreTrouble
-from partita.store import migrating
-from partita.store.opening import default_store, open_store
+from partita.store import store as store_module
+from partita.store.store import default_store, open_store
 from partita.store.tables import metadata
 from patience import PATIENCE
 
@@ -28,10 +28,10 @@ def refusal(url: object, **more) -> str:
 def test_the_scripts_make_the_tables_that_the_code_knows(store):
     with store.reading() as connection:
         context = MigrationContext.configure(
-            connection, opts={"version_table": migrating.TABLE, "compare_type": True}
+            connection, opts={"version_table": store_module.TABLE, "compare_type": True}
         )
         assert compare_metadata(context, metadata) == []
-        assert context.get_current_revision() == migrating.VERSION
+        assert context.get_current_revision() == store_module.VERSION
 
 
 def test_the_newest_script_is_the_version_that_the_code_knows():
@@ -39,17 +39,17 @@ def test_the_newest_script_is_the_version_that_the_code_knows():
     from alembic.script import ScriptDirectory
 
     config = Config()
-    config.set_main_option("script_location", migrating.SCRIPTS)
+    config.set_main_option("script_location", store_module.SCRIPTS)
     config.set_main_option("path_separator", "os")
     scripts = ScriptDirectory.from_config(config)
-    assert scripts.get_current_head() == migrating.VERSION
-    assert {one.revision for one in scripts.walk_revisions()} == set(migrating.known())
+    assert scripts.get_current_head() == store_module.VERSION
+    assert {one.revision for one in scripts.walk_revisions()} == set(store_module.known())
 
 
 def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(url):
     store = open_store(url)
     with store.writing() as connection:
-        connection.exec_driver_sql(f"UPDATE {migrating.TABLE} SET version_num = '0999'")
+        connection.exec_driver_sql(f"UPDATE {store_module.TABLE} SET version_num = '0999'")
     store.close()
     assert "has version 0999 (expected" in refusal(url)
     assert "use a newer version of Partita" in refusal(url)
@@ -148,9 +148,7 @@ def test_without_the_extra_one_line_says_what_to_install(package, tmp_path):
 
 
 def test_processes_that_make_the_same_store_at_once(url):
-    code = (
-        "import sys; from partita.store.opening import open_store; open_store(sys.argv[1]).close()"
-    )
+    code = "import sys; from partita.store.store import open_store; open_store(sys.argv[1]).close()"
     started = [
         subprocess.Popen(
             [sys.executable, "-c", code, url], stderr=subprocess.PIPE, env={**os.environ}
@@ -168,7 +166,7 @@ def test_a_store_of_version_0_1_is_migrated_and_loses_nothing(url, monkeypatch):
     from sqlalchemy import MetaData, select
 
     with monkeypatch.context() as patch:
-        patch.setattr(migrating, "VERSION", "0001")
+        patch.setattr(store_module, "VERSION", "0001")
         upgrade = command.upgrade
         patch.setattr(command, "upgrade", lambda config, _head: upgrade(config, "0001"))
         old = open_store(url)
@@ -177,14 +175,14 @@ def test_a_store_of_version_0_1_is_migrated_and_loses_nothing(url, monkeypatch):
         tables = MetaData()
         tables.reflect(connection)
         for table in tables.sorted_tables:
-            if table.name != migrating.TABLE:
+            if table.name != store_module.TABLE:
                 rows[table.name] = _row(table)
                 connection.execute(table.insert().values(**rows[table.name]))
     assert "jobs" not in rows
     old.close()
     store = open_store(url)
     with store.reading() as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": migrating.TABLE})
+        context = MigrationContext.configure(connection, opts={"version_table": store_module.TABLE})
         assert compare_metadata(context, metadata) == []
         for name, row in rows.items():
             (found,) = connection.execute(select(metadata.tables[name])).mappings()

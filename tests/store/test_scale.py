@@ -11,7 +11,7 @@ import pytest
 
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace, open_workspace
-from partita.store.writing import write_message
+from partita.store.runs import write_message
 from partita.text.raw_messages import RawMessage
 
 SMALL, LARGE = 100, 1300  # messages

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from oracles.stored import rows
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace
-from partita.store.opening import open_store
+from partita.store.store import open_store
 from partita.text.raw_messages import RawMessage
 
 SETTINGS = Settings("depots", "evidential", budget=usual_budget("evidential"))

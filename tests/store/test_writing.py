@@ -15,11 +15,11 @@ from sqlalchemy import event
 
 from oracles.stored import begin, entity, exactly, line, message, rows, template
 from partita.errors import StoreTrouble, Unknown
-from partita.store import writing
-from partita.store.opening import open_store
+from partita.store import runs
 from partita.store.reading import read_message, read_set
+from partita.store.runs import title, write_message
+from partita.store.store import open_store
 from partita.store.tables import messages
-from partita.store.writing import title, write_message
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 SHARES = st.floats(0, 1, allow_subnormal=False)
@@ -103,14 +103,14 @@ def test_an_error_in_the_middle_leaves_nothing(store, monkeypatch, table):
     begin(store)
     write_message(store, "r", 0, message("first"))
     before = rows(store)
-    insert = writing._insert
+    insert = runs._insert
 
     def broken(connection, name, *more):
         insert(connection, name, *more)
         if name == table:
             raise RuntimeError
 
-    monkeypatch.setattr(writing, "_insert", broken)
+    monkeypatch.setattr(runs, "_insert", broken)
     with pytest.raises(RuntimeError):
         write_message(store, "r", 1, message("second"))
     assert rows(store) == before

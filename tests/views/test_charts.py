@@ -30,7 +30,7 @@ from partita.views.charts import (
     reliability_chart,
     save,
 )
-from partita.views.report_style import STYLE
+from partita.views.palette import STYLE
 
 
 def values(chart: Any) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from oracles.pages import Page
 from partita.core import Configuration
 from partita.files.strict import Place
 from partita.results.result_lines import result_line
+from partita.views.palette import STYLE
 from partita.views.report import calibration_section, report_page
 from partita.views.report_messages import message_section
 from partita.views.report_records import (
@@ -30,7 +31,6 @@ from partita.views.report_records import (
     most_uncertain,
     set_of,
 )
-from partita.views.report_style import STYLE
 
 EVIL = st.one_of(
     st.text(min_size=1, max_size=12),

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from partita.web.backend import MAX_QUEUED, JobQueue
 from partita.web.error_responses import RequestError
-from partita.web.jobs import MAX_QUEUED, JobQueue
 
 
 class Nowhere:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partita.web.metrics import BOUNDS, Metrics
+from partita.web.middleware import BOUNDS, Metrics
 
 
 def test_counts_and_durations_add_up() -> None:

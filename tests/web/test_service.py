@@ -13,9 +13,8 @@ from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
 from partita.client import Client, ServiceError
 from partita.text.raw_messages import RawMessage
-from partita.web.app import page_files, page_version
 from partita.web.config import ServiceConfig
-from partita.web.server import running
+from partita.web.server import page_files, page_version, running
 from patience import PATIENCE
 from store.conftest import schema_on_the_server
 from web.conftest import TEXTS

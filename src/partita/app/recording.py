@@ -16,8 +16,8 @@ from partita.app.run_batch import Earlier
 from partita.app.runner import Runner, stored_settings
 from partita.errors import InputError
 from partita.store import runs
+from partita.store.runs import write_message
 from partita.store.store import Store
-from partita.store.writing import write_message
 
 RUNNING, COMPLETE, INTERRUPTED = "not finished", "complete", "interrupted"
 LONGEST_NAME = 100  # characters

@@ -108,7 +108,7 @@ class ResolvedMessage(Tabular):
 
     def to_html(self) -> str:
         """Return a page with the text, the entities in colour, and a table of them."""
-        from partita.views.marked_text import html_frame
+        from partita.views.report import html_frame
 
         return self._exported("html").join(html_frame(self.message.id))
 

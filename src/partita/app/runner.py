@@ -120,7 +120,7 @@ class Runner:
 
             return brat_annotation(message.text, templates, entities)
         if form == "html":
-            from partita.views.marked_text import html_section
+            from partita.views.report import html_section
 
             return html_section(resolved)
         from partita.results.corefud import corefud_text

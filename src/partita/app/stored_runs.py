@@ -25,7 +25,7 @@ from partita.results.graph_exports import graphml, statements
 from partita.results.result_lines import VERSION
 from partita.results.saved_results import Result, result_of
 from partita.store import keys, reading, runs
-from partita.store.exporting import FORMS, export_table, table_named
+from partita.store.reading import FORMS, export_table, table_named
 from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.text.encoding import valid_unicode

@@ -12,8 +12,7 @@ from partita.app.recording import now
 from partita.app.runner import Runner, Settings
 from partita.errors import InputError
 from partita.store import keys, reading, runs
-from partita.store.opening import open_store
-from partita.store.store import Store
+from partita.store.store import Store, open_store
 from partita.text.raw_messages import RawMessage
 
 if TYPE_CHECKING:

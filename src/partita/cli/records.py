@@ -183,7 +183,7 @@ def _write(clusters: "Clusters", outputs: TableOutputs) -> None:
 
 
 def _show(console: Console, clusters: "Clusters", outputs: TableOutputs) -> None:
-    from partita.views.clusters import summary_text, written_text
+    from partita.views.distribution import summary_text, written_text
 
     found = None
     if outputs.explain is not None:

@@ -270,7 +270,7 @@ def _export_output(console: Console, to: str, out: Path | None) -> Output:
     """Return the output of messages in another format."""
     frame = ("", "")
     if to == "html":
-        from partita.views.marked_text import html_frame
+        from partita.views.report import html_frame
 
         frame = html_frame("Entities")
     if out is None:
@@ -311,7 +311,7 @@ def _record(options: RunCommand, runner: "Runner") -> Iterator["Recording | None
         yield None
         return
     from partita.app.recording import recording
-    from partita.store.opening import open_store
+    from partita.store.store import open_store
 
     store, inputs = open_store(options.store), list(options.inputs)
     try:

@@ -56,7 +56,7 @@ def serve(options: ServeCommand, console: Console) -> None:
         from partita.errors import Unavailable
 
         raise Unavailable("the service needs FastAPI; install partita[service]") from error
-    from partita.store.opening import default_store
+    from partita.store.store import default_store
 
     loopback = options.host in LOOPBACK
     config = ServiceConfig(

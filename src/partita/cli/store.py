@@ -110,7 +110,7 @@ def export(options: ExportCommand, console: Console) -> None:
     """
     from partita.app.workspace import open_workspace
     from partita.files.writing import refuse_inputs
-    from partita.store.opening import default_store
+    from partita.store.store import default_store
 
     out, store = options.out, options.store
     refuse_inputs(out, [store or default_store()])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from partita.core import Distribution, Entity, Figure, SlotValue, Template
+from partita.core import Distribution, Entity, Figure, FloatArray, SlotValue, Template
+from partita.entities.answer import entity_shares
 from partita.pipeline import Resolved
 from partita.views.distribution import configuration_rows, heading, partial_rows
-from partita.views.document import document_line, document_report
 from partita.views.layout import (
     bold,
     clean,
@@ -130,8 +132,9 @@ def _value(value: SlotValue) -> str:
     return text if certain else f"{text} {_probability(value.figure)}"
 
 
-def _plain(value: str | int | list[str]) -> str:
-    return " & ".join(map(one_line, value)) if isinstance(value, list) else one_line(str(value))
+def _plain(value: object, between: str = " & ") -> str:
+    """Return the text of a slot's value; values that hold together are joined."""
+    return between.join(map(one_line, value)) if isinstance(value, list) else one_line(str(value))
 
 
 def _probability(figure: Figure) -> str:
@@ -168,3 +171,242 @@ def _pair(p: float, pair: Sequence[Template], texts: Mapping[str, str], width: i
     room = max((width - columns(start) - 3) // 2, 8)
     texts_ = " = ".join(cut_text(texts[one.id], room) for one in pair)
     return cut_text((start + texts_).rstrip(), width)
+
+
+MAX_ENTITIES = 15  # shown, of those with two or more mentions
+MAX_ONCE = 12  # named entities with one mention
+MAX_EXPRESSIONS = 5
+MAX_DECISIONS = 8
+MAX_CHOICES = 3
+DOUBTFUL = 0.75  # an uncertain decision has no choice above this
+LIKELY = 0.5  # least probability of a slot value that is shown
+MIN_SHOWN_CHOICE = 0.02  # least probability of a choice that is shown
+LABEL, CHOICE, NARROW = 34, 28, 8  # columns
+HIDDEN = ("NAME", "TYPE", "GENDER")  # slots that the heading shows, or that follow from it
+
+
+def document_report(resolved: Resolved, width: int = 80, colour: bool = False) -> str:
+    """Return the report on a text."""
+    view = DocumentView.of(resolved)
+    parts = [bold(cut_text(_title(resolved), width), colour), document_sizes(resolved)]
+    parts += _entities(view, width, colour)
+    parts += _decisions(view, width, colour)
+    return "\n".join(parts) + "\n"
+
+
+def document_line(resolved: Resolved, width: int = 80) -> str:
+    """Return a text in one line."""
+    labels = [
+        label(entity) for entity in by_mentions(resolved.entities) if len(entity.templates) > 1
+    ]
+    most = f"; {', '.join(labels[:3])}" if labels else ""
+    return cut_text(f"{one_line(resolved.message.id)}: {document_sizes(resolved)}{most}", width)
+
+
+def document_sizes(resolved: Resolved) -> str:
+    """Return the numbers of mentions and entities."""
+    if not resolved.templates:
+        return "no mentions found"
+    several = sum(len(entity.templates) > 1 for entity in resolved.entities)
+    counts = (
+        count_text(len(resolved.templates), "mention"),
+        count_text(len(resolved.entities), "entity"),
+    )
+    return f"{', '.join(counts)}, {several:,} of them mentioned more than once"
+
+
+def by_mentions(entities: Iterable[Entity]) -> list[Entity]:
+    """Return the entities, those with the most mentions first."""
+    return sorted(entities, key=lambda entity: -len(entity.templates))
+
+
+def label(entity: Entity) -> str:
+    """Return the name of an entity, or the first description that looks like one, or the first."""
+    like_names = (text for text in entity.descriptions if " " in text and text.istitle())
+    first = next(iter(entity.descriptions), entity.anchor)
+    shown = one_line(entity.name or next(like_names, first))
+    return shown.removesuffix("'s").removesuffix("’s")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """A mention, and the entities it may belong to, most probable first; None is a new entity."""
+
+    template: Template
+    choices: tuple[tuple[Entity | None, float], ...]
+
+    @property
+    def bits(self) -> float:
+        return -sum(p * math.log2(p) for _, p in self.choices if p > 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentView:
+    """A resolved text with the entity of each template, and its pair probabilities."""
+
+    resolved: Resolved
+    home: Mapping[str, Entity]
+    templates: Mapping[str, Template]
+
+    @classmethod
+    def of(cls, resolved: Resolved) -> DocumentView:
+        home = {name: entity for entity in resolved.entities for name in entity.templates}
+        return cls(resolved, home, {template.id: template for template in resolved.templates})
+
+    def cohesion(self) -> dict[str, float]:
+        """Return for each entity the mean probability of its pairs, by the entity's id."""
+        sums: dict[str, list[float]] = {}
+        for distribution in self.resolved.distributions:
+            for entity, places in self._cells(distribution).items():
+                if len(places) > 1:
+                    block = distribution.marginals.value[np.ix_(places, places)]
+                    pairs = len(places) * (len(places) - 1)
+                    total = sums.setdefault(entity, [0.0, 0.0])
+                    total[0] += float(block.sum() - np.trace(block))
+                    total[1] += pairs
+        return {entity: total / pairs for entity, (total, pairs) in sums.items()}
+
+    def decisions(self) -> Iterator[Decision]:
+        """Yield for each mention what it may belong to, by the first set that holds it."""
+        done: set[str] = set()
+        for distribution in self.resolved.distributions:
+            homes = [self.home[name] for name in distribution.set.ids]
+            names = list(dict.fromkeys(home.id for home in homes))
+            labels = np.array([names.index(home.id) for home in homes])
+            entities = {home.id: home for home in homes}
+            for place, template in enumerate(distribution.set.templates):
+                if template.id not in done and place:
+                    shares = entity_shares(
+                        distribution.marginals.value[place, :place], labels[:place]
+                    )
+                    yield _decision(template, shares, [entities[name] for name in names])
+            done |= set(distribution.set.ids)
+
+    def _cells(self, distribution: Distribution) -> dict[str, list[int]]:
+        """Return the places of each entity's templates in a set."""
+        cells: dict[str, list[int]] = {}
+        for place, name in enumerate(distribution.set.ids):
+            cells.setdefault(self.home[name].id, []).append(place)
+        return cells
+
+
+def _decision(template: Template, shares: FloatArray, entities: Sequence[Entity]) -> Decision:
+    total = float(shares.sum())
+    choices: list[tuple[Entity | None, float]] = [
+        (entities[n], float(shares[n]) / max(1.0, total)) for n in np.flatnonzero(shares).tolist()
+    ]
+    choices.append((None, max(0.0, 1.0 - total)))
+    return Decision(template, tuple(sorted(choices, key=lambda choice: -choice[1])))
+
+
+def _entities(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
+    several = [e for e in by_mentions(view.resolved.entities) if len(e.templates) > 1]
+    if several:
+        yield ""
+        yield bold(f"{'Entities':{LABEL}}  {'type':22}mentions  probability", colour)
+    cohesion = view.cohesion()
+    for entity in several[:MAX_ENTITIES]:
+        yield _heading(entity, cohesion.get(entity.id, 1.0), colour)
+        yield from _expressions(entity, view.templates, width)
+        yield from _likely_slots(entity, width)
+    if len(several) > MAX_ENTITIES:
+        yield f"and {len(several) - MAX_ENTITIES:,} more with two or more mentions"
+    yield from _once(view.resolved.entities, width)
+
+
+def _heading(entity: Entity, probability: float, colour: bool) -> str:
+    name = bold(pad(cut_text(label(entity), LABEL), LABEL), colour)
+    kind = pad(cut_text(_kind(entity), 22), 22)
+    return f"{name}  {kind}{len(entity.templates):8,}  {probability:11.2f}"
+
+
+def _kind(entity: Entity) -> str:
+    """Return the type, with a narrower one if there is a likely one."""
+    narrower = _likely(entity, "TYPE")
+    return f"{entity.type}: {narrower}" if narrower else entity.type
+
+
+def _likely(entity: Entity, slot: str) -> str:
+    """Return the value of a slot if it is likely, with its probability unless that is near 1."""
+    best = next((v for v in entity.slots.get(slot, ()) if v.value is not None), None)
+    if best is None or best.probability < LIKELY:
+        return ""
+    return _plain(best.value, " / ")
+
+
+def _expressions(entity: Entity, templates: Mapping[str, Template], width: int) -> Iterator[str]:
+    """Yield the different expressions of an entity, the most frequent first."""
+    counts: dict[str, int] = {}
+    for name in entity.templates:
+        text = one_line(templates[name].text)
+        counts[text] = counts.get(text, 0) + 1
+    shown = sorted(counts, key=lambda text: -counts[text])
+    texts = [f"{cut_text(t, 40)} ×{counts[t]}" if counts[t] > 1 else cut_text(t, 40) for t in shown]
+    more = f", … {len(texts) - MAX_EXPRESSIONS} more" if len(texts) > MAX_EXPRESSIONS else ""
+    yield from _wrapped(", ".join(texts[:MAX_EXPRESSIONS]) + more, width)
+
+
+def _likely_slots(entity: Entity, width: int) -> Iterator[str]:
+    for slot, values in entity.slots.items():
+        best = next((value for value in values if value.value is not None), None)
+        if slot in HIDDEN or best is None or best.probability < LIKELY:
+            continue
+        share = "" if best.probability >= 0.995 else f" ({best.probability:.2f})"
+        status = "" if best.status == "asserted" else f", {best.status}"
+        yield from _wrapped(f"{slot.lower()}: {_plain(best.value, ' / ')}{share}{status}", width)
+    for denial in entity.denied:
+        said = ", ".join(
+            f"{slot.lower()} {_plain(value, ' / ')}" for slot, value in denial.slots.items()
+        )
+        yield from _wrapped(f"not {said}", width)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = textwrap.wrap(text, width - 4) or [""]
+    return [
+        f"    {lines[0]}",
+        *(f"      {line}" for line in textwrap.wrap(" ".join(lines[1:]), width - 6)),
+    ]
+
+
+def _once(entities: Sequence[Entity], width: int) -> Iterator[str]:
+    """Yield the entities with one mention: their names, and how many others there are."""
+    once = [entity for entity in entities if len(entity.templates) == 1]
+    if not once:
+        return
+    names = list(dict.fromkeys(one_line(entity.name) for entity in once if entity.name))
+    shown = [cut_text(name, 30) for name in names[:MAX_ONCE]]
+    others = len(once) - len(shown)
+    listed = ", ".join(shown)
+    rest = f"{others:,} more" if shown else count_text(others, "entity")
+    text = ", ".join(filter(None, (listed, rest if others else "")))
+    yield ""
+    yield from textwrap.wrap(f"Mentioned once: {text}", width, subsequent_indent="  ")
+
+
+def _decisions(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
+    doubtful = [one for one in view.decisions() if one.choices[0][1] < DOUBTFUL]
+    if not doubtful:
+        return
+    by_text: dict[str, Decision] = {}  # the most uncertain one of each text
+    for one in sorted(doubtful, key=lambda one: -one.bits):
+        by_text.setdefault(one_line(one.template.text).lower(), one)
+    most = list(by_text.values())[:MAX_DECISIONS]
+    yield ""
+    yield bold("Uncertain", colour)
+    for one in sorted(most, key=lambda one: one.template.start):
+        yield _decision_line(one, width)
+    if len(doubtful) > len(most):
+        yield f"  and {count_text(len(doubtful) - len(most), 'more decision')}"
+
+
+def _decision_line(decision: Decision, width: int) -> str:
+    template = decision.template
+    start = f'  "{cut_text(one_line(template.text), CHOICE)}" in sentence {template.sentence + 1}: '
+    fitting = min(MAX_CHOICES, max(1, (width - columns(start)) // (NARROW + 7)))
+    shown = [choice for choice in decision.choices if choice[1] >= MIN_SHOWN_CHOICE][:fitting]
+    room = max(NARROW, (width - columns(start)) // len(shown) - 7)
+    return start + ", ".join(
+        f"{cut_text(label(entity), room) if entity else 'new'} {share:.2f}"
+        for entity, share in shown
+    )

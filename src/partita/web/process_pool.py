@@ -1,21 +1,46 @@
-"""A pool of worker processes: a request goes to an idle one; one that is late is killed."""
+"""A pool of worker processes: a request goes to an idle one; one that is late is killed.
+
+They exchange frames: length of the payload (4 bytes) · kind (1 byte) · payload.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import struct
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Literal
+from typing import Any, Literal
 
-from partita.store.opening import VARIABLE
+from partita.store.store import VARIABLE
 from partita.web.config import ServiceConfig
 from partita.web.error_responses import RequestError
-from partita.web.wire_format import ANSWER, ERROR, HEADER, PROGRESS, READY
+
+HEADER = struct.Struct(">IB")
+READY, REQUEST, ANSWER, ERROR, PROGRESS = range(5)
+
+
+def frame(kind: int, payload: bytes = b"") -> bytes:
+    """Return the bytes of one frame."""
+    return HEADER.pack(len(payload), kind) + payload
+
+
+def request_frame(call: str, arguments: dict[str, Any], body: bytes = b"") -> bytes:
+    """Return a request: the call and its arguments in one line, then the HTTP body unchanged."""
+    head = json.dumps({"call": call, "arguments": arguments}).encode("ascii")
+    return frame(REQUEST, head + b"\n" + body)
+
+
+def parse_request(payload: bytes) -> tuple[str, dict[str, Any], bytes]:
+    """Return the call, its arguments and the HTTP body of a request."""
+    head, _, body = payload.partition(b"\n")
+    request = json.loads(head)
+    return request["call"], request["arguments"], body
+
 
 START_TIMEOUT = 300.0  # seconds: kernels are compiled the first time on a machine
 # there is a process per core: threads of numerical libraries would only wait for each other

@@ -19,10 +19,9 @@ from partita.domains import describe_domains
 from partita.results.result_lines import schema
 from partita.web import answers
 from partita.web import request_models as models
-from partita.web.backend import JSON, Backend, until_disconnected
+from partita.web.backend import JSON, Backend, State, until_disconnected
 from partita.web.error_responses import PROBLEM_JSON, RequestError, json_bytes
-from partita.web.jobs import State
-from partita.web.wire_format import request_frame
+from partita.web.process_pool import request_frame
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 STATES: tuple[State, ...] = ("waiting", "running", "done", "failed")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from partita.store.opening import default_store
+from partita.app.workspace import Workspace, open_workspace
+from partita.errors import InputError
+from partita.plugins import DOMAINS, installed
+from partita.store.store import default_store
 from partita.web.error_responses import json_bytes, request_error
-from partita.web.wire_format import (
+from partita.web.process_pool import (
     ANSWER,
     ERROR,
     HEADER,
@@ -21,7 +28,232 @@ from partita.web.wire_format import (
     frame,
     parse_request,
 )
-from partita.web.worker_calls import Calls, ComputingCalls, StoreCalls
+from partita.web.request_models import (
+    ClusterRequest,
+    FuseRequest,
+    KeyRequest,
+    NewMessageRequest,
+    ResolveRequest,
+    SolveRequest,
+    Source,
+    TrainRequest,
+    WhyRequest,
+    parse,
+)
+
+if TYPE_CHECKING:
+    from partita.app.runner import Settings
+    from partita.fusion.sources import FuseSource
+
+WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is near."
+
+
+class Calls(Protocol):
+    """A set of calls by name."""
+
+    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
+        """Make one call and return the body of the answer."""
+        ...
+
+
+class StoreCalls:
+    """Calls that read the store and write keys; the workspace opens on first use."""
+
+    def __init__(self, store: str) -> None:
+        self._store = store
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        return open_workspace(self._store)
+
+    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
+        """Make one call and return the body of the answer."""
+        workspace = self._workspace
+        calls: dict[str, Callable[..., Any]] = {
+            "runs": workspace.runs,
+            "run": workspace.run,
+            "messages": workspace.messages,
+            "message": workspace.message,
+            "set": workspace.set,
+            "entities": workspace.entities,
+            "keys": workspace.keys,
+            "agreement": workspace.agreement,
+            "withdraw": workspace.withdraw,
+            "job": workspace.job,
+            "add_job": workspace.add_job,
+            "change_job": workspace.change_job,
+        }
+        if call == "key":
+            return self._write_key(body, **arguments)
+        return json_bytes(calls[call](**arguments))
+
+    def _write_key(self, body: bytes, run: str, set: str) -> bytes:  # noqa: A002
+        key = parse(KeyRequest, body)
+        alternatives = [alternative.model_dump() for alternative in key.alternatives]
+        more = (alternatives, key.based_on, key.override)
+        return json_bytes(self._workspace.key(run, set, key.cells, key.author, *more))
+
+
+class ComputingCalls:
+    """Calls that take computing time; the workspace opens on first use."""
+
+    def __init__(self, store: str, progress: Callable[[str], None]) -> None:
+        self._store, self._progress = store, progress
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        return open_workspace(self._store)
+
+    def warm_up(self) -> None:
+        """Resolve a short message, so that loading does not delay the first request."""
+        self.resolve(json.dumps({"text": WARM_UP_TEXT}).encode())
+
+    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
+        """Make one call and return the body of the answer."""
+        calls: dict[str, Callable[..., bytes]] = {
+            "resolve": self.resolve,
+            "solve": _solve,
+            "fuse": self.fuse,
+            "cluster": self.cluster,
+            "ingest": self.ingest,
+            "why": self.why,
+            "why_text": self.why_text,
+            "next": self.next,
+            "curve": self.curve,
+            "evaluation": self.evaluation,
+            "export": self.export,
+            "report": self.report,
+            "train": self.train,
+        }
+        return calls[call](body, **arguments)
+
+    def resolve(self, body: bytes) -> bytes:
+        request = parse(ResolveRequest, body)
+        return json_bytes(self._workspace.resolve(request.text, _settings(request)))
+
+    def why_text(self, body: bytes) -> bytes:
+        request = parse(WhyRequest, body)
+        ends = {"name": request.set, "left": request.left, "right": request.right}
+        return json_bytes(self._workspace.explain_text(request.text, _settings(request), **ends))
+
+    def fuse(self, body: bytes) -> bytes:
+        from partita.fusion.sources import Content, read_source
+        from partita.options import FuseOptions
+
+        request = parse(FuseRequest, body)
+        contents = [Content(source.name, source.content) for source in request.sources]
+        sources = [read_source(content, kinds=request.kinds) for content in contents]
+        for source in sources:
+            _check_domain(source)
+        hierarchy = request.hierarchy
+        options = FuseOptions(
+            domain=request.domain or "",
+            kinds={**request.kinds, **request.slot_kinds},
+            reliability=request.reliabilities or None,
+            hierarchy=None if hierarchy is None else Content(hierarchy.name, hierarchy.content),
+            tolerance=request.tolerance,
+            without=request.without,
+            top=request.top,
+        )
+        return json_bytes(self._workspace.fuse(sources, request.runs, options))
+
+    def cluster(self, body: bytes) -> bytes:
+        from partita.app.record_review import review_records
+
+        request = parse(ClusterRequest, body)
+        labels = [(left, right, int(same)) for left, right, same in request.labels]
+        with tempfile.TemporaryDirectory() as folder:
+            scores = _written(Path(folder) / "scores", request.scores)
+            clusters = _written(Path(folder) / "clusters", request.clusters)
+            try:
+                return json_bytes(review_records(scores, clusters, labels, request.limit))
+            except InputError as error:
+                file = Path(error.file or "").name
+                raise InputError(error.problem, file=file, line=error.line) from None
+
+    def ingest(self, body: bytes, run: str) -> bytes:
+        from partita.text.raw_messages import RawMessage
+
+        request = parse(NewMessageRequest, body)
+        message = RawMessage(request.id, request.text, "the message")
+        self._workspace.ingest([message], name=run, workers=1)
+        return json_bytes(self._workspace.message(run, request.id))
+
+    def why(self, _body: bytes, **arguments: str) -> bytes:
+        return json_bytes(self._workspace.explain(**arguments))
+
+    def next(self, _body: bytes, run: str, limit: int) -> bytes:
+        return json_bytes(self._workspace.next(run, limit))
+
+    def curve(self, _body: bytes, run: str) -> bytes:
+        return json_bytes(self._workspace.curve(run))
+
+    def evaluation(self, _body: bytes, run: str) -> bytes:
+        return json_bytes(self._workspace.evaluate(run))
+
+    def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
+        """Write a temporary file, which the service streams and deletes; return its name."""
+        handle, name = tempfile.mkstemp(suffix=f".{form}", prefix="partita-")
+        os.close(handle)
+        try:
+            self._workspace.export(run, table, form, Path(name), excel_safe=True)
+        except BaseException:
+            Path(name).unlink()
+            raise
+        return name.encode()
+
+    def report(self, _body: bytes, run: str) -> bytes:
+        from partita.app.report import report_html
+
+        return report_html(self._workspace, run).encode()
+
+    def train(self, body: bytes, run: str) -> bytes:
+        """Train in this process alone: the other processes are for requests."""
+        parse(TrainRequest, body)
+        return json_bytes(self._workspace.train(run, workers=1, progress=self._progress))
+
+
+def _written(folder: Path, source: Source | None) -> Path | None:
+    """Write a table into a new folder of its own: two tables may have the same name."""
+    if source is None:
+        return None
+    folder.mkdir()
+    path = folder / source.name
+    path.write_bytes(source.content.encode())
+    return path
+
+
+def _settings(request: ResolveRequest) -> Settings:
+    from partita.app.runner import Settings, model_for, usual_budget
+
+    model = model_for(request.domain, request.model)
+    return Settings(request.domain, model, budget=usual_budget(model))
+
+
+def _solve(body: bytes, seconds: float) -> bytes:
+    from partita.app.solve import solve
+    from partita.core import Budget
+    from partita.options import default_memory
+    from partita.results.result_lines import result_line
+
+    request = parse(SolveRequest, body)
+    memory = default_memory() // (os.cpu_count() or 1)
+    budget = Budget(min(seconds, Budget().seconds), memory)
+    distribution = solve(request.pairs, request.model, top=request.top, budget=budget)
+    return result_line(distribution).encode()
+
+
+def _check_domain(source: FuseSource) -> None:
+    """Accept results of installed domains only: elsewhere a domain may be the path of a folder."""
+    from partita.fusion.run_results import read_run
+    from partita.fusion.sources import REPORTS
+
+    domain = read_run(source).domain if source.kind == REPORTS else ""
+    if domain and domain not in installed(DOMAINS):
+        expected = ", ".join(installed(DOMAINS))
+        problem = f"unknown domain {domain!r}; expected one of {expected}"
+        raise InputError(problem, file=source.name)
+
 
 # training yields to requests that somebody waits for, and large requests to small ones
 NICENESS = {"working": 5, "training": 10}

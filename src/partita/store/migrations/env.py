@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from partita.store.migrating import TABLE
+from partita.store.store import TABLE
 
 context.configure(connection=context.config.attributes["connection"], version_table=TABLE)
 with context.begin_transaction():
