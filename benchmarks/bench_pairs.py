@@ -12,13 +12,13 @@ import pytest
 from oracles.described import documents
 from partita.core import Template
 from partita.pairs.characteristics import (
+    EXTENDED,
     PAPER,
     Characteristic,
     characteristics_of,
     feature_names,
 )
 from partita.pairs.columns import template_columns
-from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 from partita.training.maxent import contexts, fit_maxent
 from partita.training.selection import select

@@ -18,7 +18,7 @@ import pytest
 
 import partita
 from bench_cascade import seconds
-from partita.corpora.corefud import read_placed
+from partita.corpora.documents import read_placed
 
 GUM = Path(__file__).parents[2] / "shared" / "data" / "gum" / "train"
 TEXTS = Path(__file__).parents[1] / "docs" / "texts"

@@ -47,8 +47,8 @@ from partita.configurations.joint.model import JointModel, layout, shipped_joint
 from partita.configurations.joint.posterior import JointPosterior
 from partita.configurations.joint.solve import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
-from partita.corpora.corefud import read_corefud
-from partita.corpora.matching import match_mentions
+from partita.corpora.documents import read_corefud
+from partita.corpora.keys import match_mentions
 from partita.entities.answer import LINKED, average_linkage, settled
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
 from partita.evaluation.models import Joint

@@ -16,15 +16,14 @@ from partita.core import IntArray, Message
 from partita.errors import InputError
 from partita.text.analysis import Analyser, Trees, lemma_of
 from partita.text.conllu import PlacedDocument
-from partita.text.expressions import Mention, PlacedSentence, head_of
+from partita.text.expressions import Mention, PlacedSentence, Word, head_of
 from partita.text.mentions import FEATURES, MentionModel, mention_places, roles_of
 from partita.text.messages import parse_message
 from partita.text.parser import USED, Parser, coarse_tags, label_places, move_places
 from partita.text.parser_kernels import HashedModel
 from partita.text.raw_messages import RawMessage
-from partita.text.tagger import PADDING, TAGS, Tagger, WordRows
+from partita.text.tagger_models import PADDING, TAGS, Tagger, WordRows
 from partita.text.tokens import Tokens, tokenize
-from partita.text.trees import Word
 from partita.text.words import CLASSES, shipped_words
 from research.tagger import TaggedSentence, TaggerSettings, train_tagger
 

@@ -36,8 +36,11 @@ from partita.training.few_keys import (
     sizes_of,
 )
 from partita.training.maxent import contexts
-from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
+from partita.training.parameter_files import (
+    PairParameters,
+    read_pair_parameters,
+    shipped_pair_parameters,
+)
 from research.label_study import adapt, evidential_bits, small_sets, untrained_parameters
 
 ROOT = Path(__file__).parent.parent

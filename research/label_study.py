@@ -22,11 +22,9 @@ from partita.errors import InputError
 from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, cut_document
-from partita.pairs.characteristics import characters, feature_offsets, pairs_of, quintiles
-from partita.pairs.columns import template_columns
-from partita.pairs.extended import EXTENDED
+from partita.pairs.characteristics import EXTENDED, characters, feature_offsets, pairs_of, quintiles
+from partita.pairs.columns import Column, template_columns
 from partita.pairs.models import MaximumEntropy
-from partita.pairs.readings import Column
 from partita.training.few_keys import PRECISION, Lesson, lesson, sizes_of
 from partita.training.label_choice import (
     KeyInformation,
@@ -44,8 +42,7 @@ from partita.training.label_choice import (
 )
 from partita.training.maxent import Codes, Contexts, Regression, contexts, loss
 from partita.training.pair_models import every_pair
-from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import shipped_pair_parameters
+from partita.training.parameter_files import PairParameters, shipped_pair_parameters
 from partita.views.charts import altair, coloured, save
 
 

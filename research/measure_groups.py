@@ -22,8 +22,8 @@ from partita.rules.domain import RuleSet
 from partita.rules.domain_files import read_domain
 from partita.rules.phrases import Phrase
 from partita.text.conllu import sentences
+from partita.text.expressions import Word
 from partita.text.tagger_models import shipped_tagger
-from partita.text.trees import Word
 from research.tree_groups import Node, Span, noun_groups, score, verb_groups
 
 PHASE = "groups"

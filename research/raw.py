@@ -15,10 +15,9 @@ from partita.configurations.joint.model import shipped_joint_model
 from partita.configurations.joint.solve import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
 from partita.corpora.documents import read_documents
-from partita.corpora.matching import match_mentions
+from partita.corpora.keys import match_mentions
 from partita.entities.answer import LINKED, average_linkage, settled
 from partita.errors import InputError
-from partita.evaluation.bits import allowed_bits
 from partita.evaluation.calibration import (
     Interval,
     ReliabilityBin,
@@ -30,6 +29,7 @@ from partita.evaluation.calibration import (
 from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.scores import CoreferenceScores, ScoreTally, scores
+from partita.evaluation.splits import allowed_bits
 from partita.text.analysis import shipped_analyser
 from research.analysis_figures import recased
 from research.text_models import TextModels, keyed_labels, text_templates, train_text_models

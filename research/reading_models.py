@@ -11,13 +11,18 @@ from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from partita.corpora.corefud import read_placed
+from partita.corpora.documents import read_placed
 from partita.errors import InputError
 from partita.files.writing import write_atomically
 from partita.text.analysis import Analyser, analyser_bytes, read_analyser, shipped_analyser
 from partita.text.conllu import PlacedDocument
-from partita.text.tagger import Tagger, normalise_word
-from partita.text.tagger_models import read_tagger, shipped_tagger, write_tagger
+from partita.text.tagger_models import (
+    Tagger,
+    normalise_word,
+    read_tagger,
+    shipped_tagger,
+    write_tagger,
+)
 from research.analyser import train_analyser
 from research.analysis_figures import AnalysisFigures, measure_analysis
 from research.tagger import (

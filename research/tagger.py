@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import IntArray
-from partita.corpora.corefud import corefud_files
+from partita.corpora.documents import corefud_files
 from partita.errors import InputError
 from partita.files.text import numbered_lines
-from partita.text.tagger import (
+from partita.text.tagger_models import (
     COLUMN,
     NO_TAG,
     PADDING,

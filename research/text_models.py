@@ -10,8 +10,8 @@ import numpy as np
 
 from partita.configurations.joint.model import JointModel
 from partita.core import Configuration, Document, IntArray, Template
-from partita.corpora.corefud import document_of, read_placed
-from partita.corpora.matching import match_mentions
+from partita.corpora.documents import document_of, read_placed
+from partita.corpora.keys import match_mentions
 from partita.errors import InputError
 from partita.text.analysis import Analyser
 from partita.text.expressions import PlacedSentence, expressions, templates

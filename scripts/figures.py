@@ -30,8 +30,7 @@ import partita
 from partita.antecedents.sets import coreference_sets
 from partita.app.authoring import measure_corpus
 from partita.core import CoreferenceSet, Document, Message, Region
-from partita.corpora.corefud import corefud_files
-from partita.corpora.documents import corpus_path, read_keyed_messages
+from partita.corpora.documents import corefud_files, corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.extraction import ExtractionFigures
 from partita.evaluation.rows import table
@@ -39,9 +38,9 @@ from partita.evaluation.scores import ScoreTally
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
 from partita.text.conllu import layout_text, sentences
+from partita.text.expressions import Word
 from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import tokenize
-from partita.text.trees import Word
 from research.few_keys import few_keys
 from research.label_curve import label_curve
 from research.measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees

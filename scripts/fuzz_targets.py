@@ -209,7 +209,7 @@ def targets() -> dict[str, Target]:
 
 def _message_targets() -> list[Target]:
     from partita.app.runner import Runner, Settings, usual_budget
-    from partita.corpora.corefud import read_corefud
+    from partita.corpora.documents import read_corefud
     from partita.corpora.keys import read_keys
     from partita.text.annotations import mention_source, with_mentions
     from partita.text.gazetteer import read_gazetteer

@@ -10,7 +10,7 @@ import pytest
 from oracles.depots import SCHEMA, A, B, C, D
 from partita import pipeline
 from partita.antecedents import sets
-from partita.antecedents.windows import Windows
+from partita.antecedents.sets import Windows
 from partita.configurations.solve_batch import solve_many
 from partita.core import Message, Template
 from partita.errors import TooLarge

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 
 import partita
 from partita.errors import InputError
+from partita.text.expressions import Tree, role_of
 from partita.text.spacy_docs import doc_annotation
-from partita.text.trees import Tree, role_of
 
 TEXT = "A depot was found in Kinston. The depot is new."
 CONFIG = {"domain": "depots"}

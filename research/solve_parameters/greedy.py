@@ -12,7 +12,7 @@ from partita.configurations.odds import checked_knowledge, log_odds
 from partita.configurations.pair_models import GreedyParameters, greedy_labels
 from partita.core import Configuration, PairProbabilities
 from partita.errors import InputError
-from partita.training.set_models import MergedSets
+from partita.training.pair_models import MergedSets
 
 
 @dataclass(frozen=True, slots=True, eq=False)

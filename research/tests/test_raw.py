@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from partita.configurations.joint.model import shipped_joint_model
 from partita.configurations.joint.solve import joint_posterior
 from partita.core import Configuration, Document, Posterior, Template
-from partita.corpora.matching import match_mentions
+from partita.corpora.keys import match_mentions
 from partita.evaluation.scores import b_cubed, ceaf_entity, lea, muc
 from research.raw import FIGURES, measure_raw, raw_figures, raw_json, raw_markdown
 from research.text_models import keyed_document

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.text.tagger import NO_TAG, Tagger
-from partita.text.tagger_models import tagger_bytes
+from partita.text.tagger_models import NO_TAG, Tagger, tagger_bytes
 from research.reading_models import measure_tagging
 from research.tagger import (
     TaggedSentence,

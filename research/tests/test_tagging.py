@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.text.tagger import PADDING, Entry, Tagger
+from partita.text.tagger_models import PADDING, Entry, Tagger
 from research.reading_models import measure_tagging
 from research.tagger import TaggedSentence
 

@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from partita.antecedents.antecedents import with_antecedents
-from partita.antecedents.sets import coreference_sets, unifiable, unlinked
-from partita.antecedents.windows import Chains, Windows
+from partita.antecedents.sets import Chains, Windows, coreference_sets, unifiable, unlinked
 from partita.core import (
     CoreferenceSet,
     Distribution,

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.depots import A, B, C, D
-from partita.antecedents.antecedents import with_antecedents
-from partita.antecedents.columns import person, reference_columns
+from partita.antecedents.antecedents import person, reference_columns, with_antecedents
 from partita.core import Template
 from partita.templates.entity_types import Hierarchy
 

@@ -46,7 +46,7 @@ def test_a_part_that_begins_its_whole_or_lies_deep_in_it_is_not_the_whole() -> N
 @pytest.mark.corpus
 @pytest.mark.skipif(not GUM.is_dir(), reason=f"{GUM} is missing")
 def test_knowledge_leaves_the_truth_possible_on_gum() -> None:
-    from partita.corpora.corefud import read_corefud
+    from partita.corpora.documents import read_corefud
 
     lost = links = 0
     for document in read_corefud(GUM / "dev"):

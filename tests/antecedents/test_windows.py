@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from partita.antecedents.windows import Chains, Windows
+from partita.antecedents.sets import Chains, Windows
 from partita.core import Configuration, CoreferenceSet, Template
 
 

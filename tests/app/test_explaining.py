@@ -19,8 +19,7 @@ from partita.configurations.solve import solve
 from partita.core import CoreferenceSet
 from partita.pairs.models import set_probabilities
 from partita.results.result_lines import result_line
-from partita.training.pair_parameters import training_of
-from partita.training.parameter_files import shipped_pair_parameters
+from partita.training.parameter_files import shipped_pair_parameters, training_of
 
 
 def run(*arguments: object) -> Result:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import partita
-from partita.antecedents.windows import Windows
+from partita.antecedents.sets import Windows
 from partita.app.run import ResolvedMessage, resolve_text
 from partita.app.runner import Runner
 from partita.app.workspace import open_workspace
@@ -228,7 +228,7 @@ def test_windows_do_not_show(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 @pytest.mark.corpus
 def test_documents_of_gum(tmp_path: Path) -> None:
-    from partita.corpora.corefud import read_corefud
+    from partita.corpora.documents import read_corefud
 
     if not GUM.is_dir():
         pytest.skip(f"needs {GUM}")

@@ -17,8 +17,7 @@ from partita.configurations.joint.model import read_joint_model
 from partita.core import Configuration
 from partita.core.keys import Key
 from partita.corpora.keys import write_keys
-from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS
-from partita.training.parameter_files import read_pair_parameters
+from partita.training.parameter_files import EVERY_PAIR, QUESTIONS, read_pair_parameters
 
 
 def key(seed: int, size: int = 12, apart: bool = False) -> Key:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from partita.core import Document
-from partita.corpora.corefud import read_corefud
+from partita.corpora.documents import read_corefud
 from partita.errors import InputError
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"

@@ -16,15 +16,11 @@ from partita.antecedents.sets import coreference_sets
 from partita.core import CoreferenceSet, Document, Template
 from partita.core.documents import RegionKind
 from partita.corpora.documents import corpus_path, keyed_message_files, read_keyed_messages
-from partita.templates.date import DateType
 from partita.templates.entity_types import Hierarchy, HierarchyType
-from partita.templates.measure import MeasureType, MoneyType
-from partita.templates.name import NameType
-from partita.templates.number import NumberType
-from partita.templates.place import PlaceType
+from partita.templates.name import NameType, PlaceType
+from partita.templates.quantities import DateType, MeasureType, MoneyType, NumberType
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
-from partita.templates.words import Aliases
+from partita.templates.slots import Aliases, StringsType
 
 # True coreference that the slots deny, as knowledge sometimes is wrong.
 DENIED = {"dev-020", "msg-040", "msg-072", "new-079"}

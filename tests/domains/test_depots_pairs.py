@@ -14,8 +14,11 @@ from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import schema_of
 from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.models import pair_matrix
-from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
+from partita.training.parameter_files import (
+    PairParameters,
+    read_pair_parameters,
+    shipped_pair_parameters,
+)
 
 OWN = corpus_path().parent / "pairs.json"
 LARGEST = 12

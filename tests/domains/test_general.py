@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import partita
-from partita.antecedents.windows import Chains, Windows
+from partita.antecedents.sets import Chains, Windows
 from partita.app.runner import Runner, Settings, model_for
 from partita.core import Configuration, CoreferenceSet, Template
 from partita.domains import find_domain
 from partita.domains.general.details import split_title, word_lists
+from partita.domains.general.domain import blank_markup, is_html, other_language, text_notes
 from partita.errors import InputError
 from partita.text.analysis import shipped_analyser
-from partita.text.language import blank_markup, is_html, other_language, text_notes
 from partita.text.layout import parse_layout
 from partita.views.message import message_line, message_report
 

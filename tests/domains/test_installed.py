@@ -26,7 +26,7 @@ import partita.domains
 from partita.core import Template
 from partita.domains import OutputFormat
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType
 
 
 class ByName:

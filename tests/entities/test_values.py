@@ -29,7 +29,7 @@ from partita.entities.entities import anchor_of, entities_of, number_entities, s
 from partita.entities.values import AnchorCells, SlotTables, slot_values
 from partita.errors import Unavailable
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType
 
 TABLE_1 = {(0, 1): 0.671, (0, 3): 0.505, (1, 3): 0.752, (2, 3): 0.504}
 [DEPOTS] = coreference_sets([A, B, C, D], SCHEMA)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles.partitions import partitions
 from partita.errors import InputError
-from partita.evaluation.bits import (
+from partita.evaluation.splits import (
     Excluded,
     allowed_bits,
     estimated_share,

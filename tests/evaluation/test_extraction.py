@@ -12,9 +12,9 @@ from partita.core import Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.extraction import head_place, measure_extraction, pair_templates, part_of
 from partita.templates.entity_types import Hierarchy, HierarchyType
-from partita.templates.number import NumberType
+from partita.templates.quantities import NumberType
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType
 
 TYPES = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY", "BRIDGE": "FACILITY"})
 SCHEMA = Schema(

@@ -17,8 +17,6 @@ from partita.core import (
     Posterior,
     Template,
 )
-from partita.evaluation.bits import Excluded
-from partita.evaluation.measure import DocumentMeasure, MeasureSettings, measure_document
 from partita.evaluation.models import (
     DocumentModel,
     Fitted,
@@ -29,7 +27,8 @@ from partita.evaluation.models import (
     UniformPosteriors,
     part,
 )
-from partita.evaluation.splits import Cut, coverage, cut_document, learn_excluded
+from partita.evaluation.rows import DocumentMeasure, MeasureSettings, measure_document
+from partita.evaluation.splits import Cut, Excluded, coverage, cut_document, learn_excluded
 from partita.pairs.columns import TemplateColumns
 
 BUDGET = Budget(seconds=math.inf)

@@ -13,8 +13,8 @@ from partita.fusion.conflict import conflict, conflicts
 from partita.fusion.fuse import FusionSettings, answers_by_object, fuse
 from partita.fusion.kinds import Reading
 from partita.templates.entity_types import Hierarchy
-from partita.templates.place import PlaceType
-from partita.templates.strings import StringsType
+from partita.templates.name import PlaceType
+from partita.templates.slots import StringsType
 
 GAZETTEER = Hierarchy.of({"OHIO": None, "IOWA": None, "TOLEDO": "OHIO", "AKRON": "OHIO"})
 PLACES = PlaceType(GAZETTEER)
@@ -56,7 +56,7 @@ def test_slot_types_order_values_as_a_hierarchy_does():
 
 def test_what_a_slot_type_cannot_read_is_an_error():
     from partita.errors import InputError
-    from partita.templates.number import NumberType
+    from partita.templates.quantities import NumberType
 
     claims = Claims.of([("a", "x", "N", "many")])
     with pytest.raises(InputError, match="a on N of x: 'many' is not a number"):

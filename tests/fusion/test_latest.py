@@ -17,7 +17,7 @@ from partita.fusion.source_records import Origin, SourceRecord, SourceRecords
 from partita.options import FuseOptions
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType
 
 SCHEMA = Schema({"NAME": NameType(), "STATUS": StringsType(several=False)})
 

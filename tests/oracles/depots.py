@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from partita.core import Template
 from partita.templates.entity_types import Hierarchy, HierarchyType
-from partita.templates.name import NameType
-from partita.templates.number import NumberType
-from partita.templates.place import PlaceType
+from partita.templates.name import NameType, PlaceType
+from partita.templates.quantities import NumberType
 from partita.templates.schema import Schema
 
 TYPES = Hierarchy.of(

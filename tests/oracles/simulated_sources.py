@@ -18,11 +18,9 @@ from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.scores import b_cubed
 from partita.fusion.entities import FusedEntity, FusedRecords
 from partita.fusion.source_records import Origin, SourceRecord
-from partita.templates.name import Name
-from partita.templates.place import NamedPlace
+from partita.templates.name import Name, NamedPlace
 from partita.templates.schema import OWN_TYPE, Schema, Values, merge, plain_slots
-from partita.templates.slots import Value
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType, Value
 
 KEPT = ("NUMBER",)  # what every record would say alike
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from zlib import crc32
 
-from partita.text.tagger import FEATURES, Tagger
+from partita.text.tagger_models import FEATURES, Tagger
 
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 STEPS = {1: 0x9E3779B1, 2: 0x85EBCA77}

@@ -14,6 +14,7 @@ from oracles.laws import compatible
 from partita.core import Antecedent, Template
 from partita.pairs import characteristics
 from partita.pairs.characteristics import (
+    EXTENDED,
     PAPER,
     characteristics_of,
     characters,
@@ -24,7 +25,6 @@ from partita.pairs.characteristics import (
     quintiles,
 )
 from partita.pairs.columns import TemplateColumns, template_columns
-from partita.pairs.extended import EXTENDED
 from partita.templates.schema import relation
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from oracles.described import documents, drawn
 from partita.core import Template
 from partita.errors import InputError
-from partita.pairs.columns import template_columns
-from partita.pairs.readings import NIL, template_number
+from partita.pairs.columns import NIL, template_columns, template_number
 
 
 def test_no_templates() -> None:

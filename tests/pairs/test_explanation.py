@@ -14,10 +14,9 @@ from oracles.described import documents
 from partita.configurations.solve import solve
 from partita.core import CoreferenceSet, FloatArray, PairProbabilities
 from partita.errors import InputError
-from partita.pairs.characteristics import feature_names
+from partita.pairs.characteristics import EXTENDED, feature_names
 from partita.pairs.columns import template_columns
 from partita.pairs.explanation import explain_pair, explain_set
-from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy
 
 # The paper's example: pair probabilities of Table 1, A and B incompatible with C.

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from partita.core import Template
-from partita.pairs.characteristics import characteristics_of
+from partita.pairs.characteristics import EXTENDED, characteristics_of
 from partita.pairs.columns import template_columns
-from partita.pairs.extended import EXTENDED
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)
 

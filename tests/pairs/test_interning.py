@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.pairs.readings import NIL, class_indices, intern_values, string_sets
+from partita.pairs.columns import NIL, class_indices, intern_values, string_sets
 
 COLLECTIONS = st.lists(st.sets(st.text("abcdefgh", max_size=2)), min_size=1, max_size=8)
 

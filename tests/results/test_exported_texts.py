@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.core import Entity, Figure, Message, Template
-from partita.corpora.corefud import read_corefud, read_placed
+from partita.corpora.documents import read_corefud, read_placed
 from partita.results.brat import brat_annotation, brat_configuration
 from partita.results.corefud import corefud_text, spans_of
 from partita.text.conllu import PlacedDocument, placed_documents

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oracles.patterns import parse
-from partita.rules.ambiguity import count_ways
 from partita.rules.compile import Matcher
 from partita.rules.phases import Candidate, PhaseMatching
 from partita.rules.predicates import SEPARATOR, Alphabet, Tests
-from partita.rules.syntax import Node, reverse
+from partita.rules.syntax import Node, count_ways, reverse
 
 Phrases = Sequence[Mapping[str, Any] | None]
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from oracles.patterns import parse
-from partita.rules.ambiguity import MOST_WAYS, count_ways, deterministic, repeats_empty
-from partita.rules.syntax import longest, nullable
+from partita.rules.syntax import (
+    MOST_WAYS,
+    count_ways,
+    deterministic,
+    longest,
+    nullable,
+    repeats_empty,
+)
 
 
 @pytest.mark.parametrize(

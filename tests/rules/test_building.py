@@ -12,7 +12,7 @@ from partita.rules.domain import Call, Constant, Reference
 from partita.rules.patterns import PatternError
 from partita.rules.rule_parts import parse_value
 from partita.templates.entity_types import Hierarchy, HierarchyType
-from partita.templates.number import NumberType
+from partita.templates.quantities import NumberType
 from partita.templates.schema import Schema
 from rules.toy import cascade, run
 

@@ -8,8 +8,7 @@ from partita.core import Message, Region
 from partita.errors import InputError
 from partita.rules import extractor as room
 from partita.rules.domain_files import read_domain
-from partita.rules.extractor import Extractor
-from partita.rules.templates import ExtractedTemplates
+from partita.rules.extractor import ExtractedTemplates, Extractor
 from partita.text.tagger_models import shipped_tagger
 
 MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))

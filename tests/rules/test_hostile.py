@@ -8,9 +8,9 @@ import pytest
 
 from oracles.patterns import parse
 from partita.errors import InputError
-from partita.rules.ambiguity import MOST_WAYS, count_ways
 from partita.rules.compile import Matcher
 from partita.rules.domain_files import read_domain
+from partita.rules.syntax import MOST_WAYS, count_ways
 from rules.matched import matching, written
 from rules.toy import cascade, run
 from rules.toy import written as folder_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partita.rules.domain import LexiconEntry
-from partita.rules.lexicon import RuleLexicon, WordForms, combine_meanings
+from partita.rules.phrases import RuleLexicon, WordForms, combine_meanings
 from partita.text.tokens import lower_words
 
 

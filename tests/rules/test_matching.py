@@ -9,11 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles.patterns import longest_parses, parse
-from partita.rules.ambiguity import MOST_WAYS, count_ways, deterministic, repeats_empty
 from partita.rules.compile import Matcher
 from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE, Candidate, PhaseMatching
 from partita.rules.predicates import Alphabet, Tests
 from partita.rules.syntax import (
+    MOST_WAYS,
     Atom,
     LabelledPattern,
     Node,
@@ -21,8 +21,11 @@ from partita.rules.syntax import (
     PatternRow,
     Repeat,
     Test,
+    count_ways,
+    deterministic,
     labels,
     nullable,
+    repeats_empty,
     single_phrase,
     walk_pattern,
 )

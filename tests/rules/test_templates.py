@@ -12,6 +12,7 @@ from partita.core import Message, Region
 from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
 from partita.rules.domain import RuleSet, TemplateType
+from partita.rules.extractor import ExtractedTemplates, extract
 from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.template_context import (
     phrase_head,
@@ -19,12 +20,11 @@ from partita.rules.template_context import (
     phrase_number,
     relations_of,
 )
-from partita.rules.templates import ExtractedTemplates, extract
 from partita.templates.entity_types import Hierarchy, HierarchyType
-from partita.templates.number import NumberType
-from partita.templates.place import PlaceType
+from partita.templates.name import PlaceType
+from partita.templates.quantities import NumberType
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType
 
 TYPES = Hierarchy.of({"FACILITY": None, "DEPOT": "FACILITY", "BRIDGE": "FACILITY", "UNIT": None})
 PLACES = Hierarchy.of({"NORTH CAROLINA": None, "KINSTON": "NORTH CAROLINA", "VIRGINIA": None})

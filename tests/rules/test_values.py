@@ -9,9 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.rules.values import parse_coordinate, parse_date, parse_measure, parse_number
-from partita.templates.date import DateType
-from partita.templates.measure import MeasureType, decimal, standard_units
-from partita.templates.number import NumberType
+from partita.templates.quantities import DateType, MeasureType, NumberType, decimal, standard_units
 
 READERS: tuple[Callable[[str], int | str | None], ...] = (
     parse_number,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.date import Date, DateType
+from partita.templates.quantities import Date, DateType
 from partita.templates.slots import compare
 
 SLOT = DateType()

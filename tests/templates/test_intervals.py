@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.templates.number import check_order, intersect
+from partita.templates.quantities import check_order, intersect
 
 ENDS = st.none() | st.integers(0, 6)
 

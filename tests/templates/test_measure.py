@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.measure import Measurement, MeasureType, MoneyType, Unit, decimal
+from partita.templates.quantities import Measurement, MeasureType, MoneyType, Unit, decimal
 from partita.templates.slots import compare
 
 SLOT = MeasureType("km")

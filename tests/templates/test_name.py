@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from oracles import laws
 from partita.errors import InputError
 from partita.templates.name import Name, NameType, split_name
-from partita.templates.slots import compare
-from partita.templates.words import Aliases
+from partita.templates.slots import Aliases, compare
 
 ALIASES = Aliases.of([["Big Blue", "IBM"], ["Kinston Base", "KB 1"]])
 POOL = [

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.number import Number, NumberType
+from partita.templates.quantities import Number, NumberType
 
 SLOT = NumberType()
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from oracles import laws
 from partita.errors import InputError
 from partita.templates.entity_types import Hierarchy
-from partita.templates.place import NamedPlace, PlaceType
-from partita.templates.slots import compare
-from partita.templates.words import Aliases
+from partita.templates.name import NamedPlace, PlaceType
+from partita.templates.slots import Aliases, compare
 
 GAZETTEER = Hierarchy.of(
     {

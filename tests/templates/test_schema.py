@@ -9,8 +9,8 @@ from partita.core import Template
 from partita.core.templates import ASSERTIONS, Assertion
 from partita.errors import InputError
 from partita.templates.entity_types import EntityType
-from partita.templates.number import Number, NumberType
-from partita.templates.place import NamedPlace
+from partita.templates.name import NamedPlace
+from partita.templates.quantities import Number, NumberType
 from partita.templates.schema import OWN_TYPE, Schema, plain_slots
 
 

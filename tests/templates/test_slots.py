@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from partita.templates.number import Number, NumberType
+from partita.templates.quantities import Number, NumberType
 from partita.templates.slots import compare, compatible_union, plain_texts
 
 

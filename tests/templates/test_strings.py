@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.strings import Strings, StringsType
+from partita.templates.slots import Strings, StringsType
 
 SETS = st.lists(st.sampled_from(["admin area", "Support area", "yard", "é"]), min_size=1)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from partita.templates.measure import decimal, standard_units
+from partita.templates.quantities import decimal, standard_units
 
 
 def test_known_sizes() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import InputError
-from partita.templates.words import Aliases, symbol, text_list
+from partita.templates.slots import Aliases, symbol, text_list
 
 
 @given(st.text())

@@ -21,7 +21,7 @@ from partita.text.analysis import (
     read_analyser,
     shipped_analyser,
 )
-from partita.text.expressions import PlacedSentence, expressions
+from partita.text.expressions import PlacedSentence, expressions, feature
 from partita.text.layout import parse_layout
 from partita.text.parser_kernels import (
     MORE,
@@ -36,7 +36,6 @@ from partita.text.parser_kernels import (
     states_of,
     take,
 )
-from partita.text.trees import feature
 
 TEXT = (
     "Ada Lovelace met Charles Babbage in London in 1833. She wrote to him about his machine, and "

@@ -20,10 +20,9 @@ from partita.text.annotations import (
     place_mentions,
     with_mentions,
 )
-from partita.text.expressions import Mention, PlacedSentence, expressions, templates
+from partita.text.expressions import Mention, PlacedSentence, Tree, Word, expressions, templates
 from partita.text.messages import read_texts
 from partita.text.raw_messages import RawMessage
-from partita.text.trees import Tree, Word
 
 TEXT = "Ann Smith met Bob. She left."
 CONLL2012 = """#begin document (nw/wsj/00); part 000

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.text.tagger import NO_TAG, PADDING, Entry, Tagger
 from partita.text.tagger_models import (
+    NO_TAG,
+    PADDING,
+    Entry,
+    Tagger,
     parse_tagger,
     read_tagger,
     shipped_tagger,

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.tagging import plain_tags
-from partita.text import tagger as tagging_words
 from partita.text import tagger_kernels as tagging_kernels
-from partita.text.tagger import (
+from partita.text import tagger_models as tagging_words
+from partita.text.tagger_models import (
     COLUMN,
     FEATURES,
     PADDING,
@@ -25,8 +25,8 @@ from partita.text.tagger import (
     capitals,
     feature_templates,
     letter_shape,
+    shipped_tagger,
 )
-from partita.text.tagger_models import shipped_tagger
 from research.reading_models import measure_tagging
 from research.tagger import read_tagged, upper_case
 

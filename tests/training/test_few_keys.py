@@ -10,8 +10,6 @@ import pytest
 from partita.configurations import PAIR_MODELS as MODELS
 from partita.core import Budget, Configuration, Document, Template
 from partita.errors import InputError
-from partita.evaluation.bits import Excluded
-from partita.evaluation.measure import MeasureSettings, measure_document
 from partita.evaluation.models import (
     Fitted,
     FittedGreedy,
@@ -19,7 +17,8 @@ from partita.evaluation.models import (
     Uniform,
     UniformPosteriors,
 )
-from partita.evaluation.splits import cut_document
+from partita.evaluation.rows import MeasureSettings, measure_document
+from partita.evaluation.splits import Excluded, cut_document
 from partita.training.few_keys import (
     Lesson,
     adapt_parameters,
@@ -27,8 +26,7 @@ from partita.training.few_keys import (
     key_answer,
     lesson,
 )
-from partita.training.pair_parameters import PairParameters, training_of
-from partita.training.parameter_files import shipped_pair_parameters
+from partita.training.parameter_files import PairParameters, shipped_pair_parameters, training_of
 
 START = shipped_pair_parameters()
 BUDGET = Budget(work=300)

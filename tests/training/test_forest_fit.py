@@ -11,7 +11,7 @@ from partita.configurations.forest.model import ForestParameters
 from partita.configurations.forest.posterior import forest
 from partita.configurations.odds import Knowledge
 from partita.core import Budget, FloatArray, IntArray
-from partita.training.set_models import _ForestRows, fit_forest
+from partita.training.pair_models import _ForestRows, fit_forest
 
 TRUE = ForestParameters(0.5, 0.7)
 BUDGET = Budget(seconds=math.inf)

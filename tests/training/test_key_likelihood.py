@@ -31,8 +31,7 @@ from partita.training.few_keys import (
     teach,
 )
 from partita.training.key_likelihood import KeyedSet, KeyLikelihood, KeyPrior, fit_weights
-from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import shipped_pair_parameters
+from partita.training.parameter_files import PairParameters, shipped_pair_parameters
 from research.label_study import small_sets
 
 START = shipped_pair_parameters()

@@ -9,9 +9,8 @@ import pytest
 
 from oracles.described import documents
 from partita.errors import InputError
-from partita.pairs.characteristics import PAPER, characters, pairs_of
+from partita.pairs.characteristics import EXTENDED, PAPER, characters, pairs_of
 from partita.pairs.columns import template_columns
-from partita.pairs.extended import EXTENDED
 from partita.training.maxent import bits
 from partita.training.pair_models import (
     KeyedTemplates,

@@ -13,9 +13,8 @@ import pytest
 
 from partita.antecedents.antecedents import with_antecedents
 from partita.antecedents.sets import possible_pairs
-from partita.corpora.corefud import read_corefud
-from partita.pairs.characteristics import PAPER, Characteristic
-from partita.pairs.extended import EXTENDED
+from partita.corpora.documents import read_corefud
+from partita.pairs.characteristics import EXTENDED, PAPER, Characteristic
 from partita.training.maxent import bits
 from partita.training.pair_models import (
     KeyedTemplates,

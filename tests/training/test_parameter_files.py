@@ -13,15 +13,17 @@ import pytest
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.pair_models import GreedyParameters
 from partita.errors import InputError
-from partita.pairs.characteristics import PAPER, feature_names
-from partita.pairs.extended import EXTENDED
+from partita.pairs.characteristics import EXTENDED, PAPER, feature_names
 from partita.pairs.models import MaximumEntropy
-from partita.training.pair_parameters import EVERY_PAIR, QUESTIONS, PairParameters, training_of
 from partita.training.parameter_files import (
+    EVERY_PAIR,
+    QUESTIONS,
+    PairParameters,
     pair_parameters_text,
     parse_pair_parameters,
     read_pair_parameters,
     shipped_pair_parameters,
+    training_of,
     write_pair_parameters,
 )
 

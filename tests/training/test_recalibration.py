@@ -19,8 +19,8 @@ from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import find_domain, schema_of
 from partita.evaluation.splits import cut_document
 from partita.training.few_keys import Lesson, key_answer, lesson
+from partita.training.pair_training import MODELS, at_temperatures, recalibrate
 from partita.training.parameter_files import read_pair_parameters
-from partita.training.recalibration import MODELS, at_temperatures, recalibrate
 from research.label_study import small_sets
 
 START = find_domain("depots").pair_parameters

@@ -6,7 +6,7 @@ import pytest
 from oracles.partitions import distribution
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.training.set_models import fit_scale
+from partita.training.pair_models import fit_scale
 
 
 def drawn(

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from partita.rules.domain import At, RuleProblem
-from partita.rules.trace import PhaseTrace, Tracer
+from partita.rules.extractor import PhaseTrace, Tracer
 from partita.views.rules import lint_text, trace_html, trace_text
 from rules.toy import RULES, cascade, run
 

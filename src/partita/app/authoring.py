@@ -14,13 +14,11 @@ from partita.evaluation.extraction import ExtractionFigures, measure_extraction
 from partita.rules.cascade import Cascade, TokenColumns
 from partita.rules.domain import RuleProblem
 from partita.rules.domain_files import load_rule_set, read_domain
-from partita.rules.extractor import Extractor
+from partita.rules.extractor import Extractor, PhaseTrace, Tracer
 from partita.rules.lint import failing_examples, lint
-from partita.rules.trace import PhaseTrace, Tracer
 from partita.text.layout import parse_layout
 from partita.text.messages import read_messages
-from partita.text.tagger import Tagger
-from partita.text.tagger_models import shipped_tagger
+from partita.text.tagger_models import Tagger, shipped_tagger
 from partita.text.tokens import tokenize
 
 

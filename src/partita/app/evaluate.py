@@ -25,17 +25,20 @@ from partita.core import (
 from partita.core.keys import Key
 from partita.core.tabular import Columns, Tabular
 from partita.corpora.documents import read_documents
-from partita.corpora.matching import match_by_id_or_place
+from partita.corpora.keys import match_by_id_or_place
 from partita.domains import find_domain
 from partita.errors import InputError
-from partita.evaluation.bits import Excluded
 from partita.evaluation.reports import ReportedAnswer, measure_report, possible_links
 from partita.evaluation.rows import ModelRow, row
+from partita.evaluation.splits import Excluded
 from partita.linkage.clusters import Clustered, read_clusters
 from partita.options import EvaluateOptions, described
 from partita.results.saved_results import Alone, Result, read_results
-from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
+from partita.training.parameter_files import (
+    PairParameters,
+    read_pair_parameters,
+    shipped_pair_parameters,
+)
 from partita.views.evaluation import evaluation_text
 from partita.views.layout import count_text
 

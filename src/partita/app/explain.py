@@ -32,11 +32,11 @@ from partita.pairs.explanation import (
 from partita.pairs.models import MaximumEntropy
 from partita.results.saved_results import Alone, Result, read_results
 from partita.templates.schema import Schema
-from partita.training.pair_parameters import training_of
 from partita.training.parameter_files import (
     model_parameters,
     read_pair_parameters,
     shipped_pair_parameters,
+    training_of,
 )
 from partita.views import explanation as view
 from partita.views.charts import explanation_chart, save

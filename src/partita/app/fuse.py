@@ -35,7 +35,7 @@ from partita.fusion.warnings import belief_warnings
 from partita.options import FuseOptions
 from partita.tables import Table, read_table
 from partita.templates.schema import Schema
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 # What links records and combines mass functions is imported where it is used: claims need neither.
 if TYPE_CHECKING:

@@ -41,8 +41,11 @@ from partita.training.few_keys import (
     teach,
 )
 from partita.training.label_choice import OpenPairs, choose, key_information
-from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import pair_parameters_text, parse_pair_parameters
+from partita.training.parameter_files import (
+    PairParameters,
+    pair_parameters_text,
+    parse_pair_parameters,
+)
 
 Progress = Callable[[str], None]
 SHORT = 8  # digits of a model's hash in the name of a run

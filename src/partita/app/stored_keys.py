@@ -14,7 +14,7 @@ from partita.results.template_json import template_of
 from partita.store import keys, reading, runs
 from partita.store.shapes import PLACE as STORED
 from partita.store.store import Store
-from partita.text.encoding import valid_unicode
+from partita.text.messages import valid_unicode
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -28,8 +28,7 @@ from partita.store import keys, reading, runs
 from partita.store.reading import FORMS, export_table, table_named
 from partita.store.shapes import PLACE
 from partita.store.store import Store
-from partita.text.encoding import valid_unicode
-from partita.text.messages import LIMIT, parse_message, read_texts
+from partita.text.messages import LIMIT, parse_message, read_texts, valid_unicode
 from partita.text.raw_messages import RawMessage
 
 if TYPE_CHECKING:

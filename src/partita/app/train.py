@@ -17,19 +17,18 @@ from partita.domains import find_domain, schema_of
 from partita.errors import InputError
 from partita.evaluation.splits import Cut, cut_document
 from partita.options import TrainOptions, described
-from partita.pairs.characteristics import PAPER
-from partita.pairs.extended import EXTENDED
+from partita.pairs.characteristics import EXTENDED, PAPER
 from partita.training.few_keys import Lesson, Taught, lesson, teach
 from partita.training.joint import train_joint
-from partita.training.pair_parameters import TRAININGS, PairParameters
-from partita.training.pair_training import PairTrainingPlan, Selections, train_pairs
+from partita.training.pair_training import PairTrainingPlan, Selections, recalibrate, train_pairs
 from partita.training.parameter_files import (
+    TRAININGS,
+    PairParameters,
     pair_parameters_text,
     read_pair_parameters,
     shipped_pair_parameters,
     write_pair_parameters,
 )
-from partita.training.recalibration import recalibrate
 from partita.views import evaluation as selections_view
 
 Progress = Callable[[str], None]

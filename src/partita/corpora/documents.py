@@ -9,12 +9,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from partita.core import Document, Template
+from partita.core import Configuration, Document, Template
 from partita.core.keys import Key
-from partita.corpora.corefud import read_corefud
 from partita.corpora.keys import numbered_keys
 from partita.errors import InputError
 from partita.files.strict import Place
+from partita.files.text import numbered_lines
+from partita.text.conllu import PlacedDocument, placed_documents
+from partita.text.expressions import expressions, templates
 from partita.text.messages import KEYS_FILE
 
 ENDING = "*.txt"
@@ -155,3 +157,42 @@ def _refuse_overlap(key: Key, file: str, line: int, seen: Seen) -> None:
             where = f"line {before[1]}" if before[0] == file else f"{before[0]}, line {before[1]}"
             problem = f"template {template.id} of message {key.message} has a key already ({where})"
             raise InputError(problem, file=file, line=line)
+
+
+CONLLU = "*.conllu"
+
+
+def read_corefud(path: str | Path) -> Iterator[Document]:
+    """Yield the documents of a file, or of all CoNLL-U files of a folder."""
+    yield from map(document_of, read_placed(path))
+
+
+def read_placed(path: str | Path) -> Iterator[PlacedDocument]:
+    """Yield the documents with their trees and the mentions in them."""
+    for file in corefud_files(path):
+        yield from placed_documents(numbered_lines(file), str(file), file.stem)
+
+
+def corefud_files(path: str | Path) -> list[Path]:
+    """Return the file, or the CoNLL-U files of a folder, in the order of their names."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return [folder]
+    files = sorted(folder.rglob(CONLLU))
+    if not files:
+        raise InputError(f"holds no file {CONLLU}", file=str(path))
+    return files
+
+
+def document_of(placed: PlacedDocument) -> Document:
+    """Return a document with its mentions as templates, and its entities as the key."""
+    entities: dict[str, list[str]] = {}
+    made: list[Template] = []
+    for sentence in placed.sentences:
+        in_order = expressions(sentence)
+        numbered = templates(in_order, len(made) + 1, placed.text, 0, "corefud")
+        for expression, template in zip(in_order, numbered, strict=True):
+            made.append(template)
+            entities.setdefault(expression.mention.entity, []).append(template.id)
+    key = Configuration(entities.values())
+    return Document(placed.name, placed.genre, tuple(made), key, placed.text)

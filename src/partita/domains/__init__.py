@@ -23,7 +23,7 @@ from partita.plugins import DOMAINS, installed, load_plugin
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from partita.antecedents.windows import Windows
+    from partita.antecedents.sets import Windows
     from partita.core import Message, Template
     from partita.pairs.characteristics import Characteristic
     from partita.pairs.models import MaximumEntropy, PairModel
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from partita.templates.schema import Schema
     from partita.text.annotations import Annotation
     from partita.text.expressions import PlacedSentence
-    from partita.training.pair_parameters import PairParameters
+    from partita.training.parameter_files import PairParameters
 
 PAIRS = "pairs"  # the kind of parameters that `partita train` writes
 HASH_DIGITS = 16
@@ -149,7 +149,7 @@ class Domain(Protocol):
     @property
     def characteristics(self) -> tuple[Characteristic, ...]:
         """The characteristics that pair parameters of this domain may name."""
-        from partita.pairs.extended import EXTENDED
+        from partita.pairs.characteristics import EXTENDED
 
         return EXTENDED
 
@@ -178,7 +178,7 @@ class Domain(Protocol):
 
     def pair_model(self, model: str) -> PairModel:
         """Return the pair model for a model of configurations, such as `evidential`."""
-        from partita.training.pair_parameters import training_of
+        from partita.training.parameter_files import training_of
 
         return self.pair_parameters.pair_model(training_of(model))
 

@@ -22,8 +22,7 @@ from partita.entities.answer import answer
 from partita.entities.values import AnchorCells, SlotTables, alone_values, slot_values
 from partita.templates.name import Name
 from partita.templates.schema import Merged, ReadOnce, Schema, merge, relation
-from partita.templates.slots import Value
-from partita.templates.strings import Strings, StringsType
+from partita.templates.slots import Strings, StringsType, Value
 
 NAME = "NAME"
 

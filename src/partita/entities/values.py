@@ -14,8 +14,7 @@ from partita.core.entities import Plain
 from partita.core.templates import ASSERTIONS, RANKS, WEIGHTS
 from partita.templates.name import Name
 from partita.templates.schema import Schema, Values
-from partita.templates.slots import SlotType, Value
-from partita.templates.strings import Strings
+from partita.templates.slots import SlotType, Strings, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

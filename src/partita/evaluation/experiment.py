@@ -12,7 +12,6 @@ import numpy as np
 from partita.core import Budget
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
-from partita.evaluation.measure import DocumentMeasure, MeasureSettings, measure_document
 from partita.evaluation.models import (
     EXACT,
     Greedy,
@@ -23,7 +22,14 @@ from partita.evaluation.models import (
     UniformPosteriors,
     part,
 )
-from partita.evaluation.rows import ModelRow, row, table
+from partita.evaluation.rows import (
+    DocumentMeasure,
+    MeasureSettings,
+    ModelRow,
+    measure_document,
+    row,
+    table,
+)
 from partita.evaluation.splits import Cut, Split, coverage, learn_excluded
 
 Progress = Callable[[str], None]

@@ -33,13 +33,15 @@ from partita.pairs.models import PairModel, pair_matrix
 from partita.training.joint import train_joint
 from partita.training.pair_models import (
     KeyedTemplates,
+    MergedSets,
     PairChoice,
     every_pair,
+    fit_forest,
+    fit_scale,
     merging_questions,
     train_pair_model,
     training_pairs,
 )
-from partita.training.set_models import MergedSets, fit_forest, fit_scale
 
 
 class Fitted(Protocol):

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from partita.configurations.count import log2_bell
 from partita.core import FloatArray, IntArray, restricted_growth, restricted_growth_rows
 from partita.core.cells import cell_shares
-from partita.evaluation.bits import Excluded, excluded_bits, log2_rest
 from partita.evaluation.calibration import StatedProbabilities
-from partita.evaluation.measure import DocumentMeasure, SetMeasure, assemble_configurations
+from partita.evaluation.rows import DocumentMeasure, SetMeasure, assemble_configurations
 from partita.evaluation.scores import b_cubed, expected_scores, lea, scores
+from partita.evaluation.splits import Excluded, excluded_bits, log2_rest
 
 DRAWS = 100
 MIN_REMAINDER = 1e-9  # of a remainder that rounding may have taken away

@@ -1,7 +1,12 @@
-"""Cut documents into coreference sets, and split corpora by document."""
+"""Cut documents into coreference sets, price excluded keys, and split corpora by document.
+
+Bits are −log₂ P(key). All excluded configurations together have one learned mass ε, spread evenly
+over them: P(key) = (1 − ε)·P_model(key) if allowed, else ε / (Bell(n) − allowed).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,10 +14,46 @@ import numpy as np
 
 from partita.antecedents.antecedents import with_antecedents
 from partita.antecedents.sets import possible_pairs, unifiable
+from partita.configurations.count import log2_bell
 from partita.core import BoolArray, Document, IntArray, components
 from partita.errors import InputError
-from partita.evaluation.bits import Excluded, estimated_share
 from partita.templates.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """How often knowledge excludes the key: a share of sets, and a share of documents."""
+
+    sets: float
+    documents: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("sets", self.sets), ("documents", self.documents)):
+            if not 0 < value < 1:
+                raise InputError(f"excluded mass of {name} is {value}, not between 0 and 1")
+
+
+def estimated_share(broken: int, total: int) -> float:
+    """Return the estimate of Krichevsky and Trofimov: never 0, never 1."""
+    return (broken + 0.5) / (total + 1)
+
+
+def allowed_bits(log_probability: float, excluded: float) -> float:
+    """Return the bits of an allowed key, from its natural log-probability among the allowed."""
+    return max(0.0, -log_probability / math.log(2)) - math.log2(1 - excluded)
+
+
+def excluded_bits(n: int, log2_allowed: float, excluded: float) -> float:
+    """Return the bits of an excluded key: ε over the number of excluded configurations."""
+    return log2_rest(log2_bell(n), log2_allowed) - math.log2(excluded)
+
+
+def log2_rest(log2_all: float, log2_some: float) -> float:
+    """Return log₂(2^all − 2^some), at least 0: something remains."""
+    gap = log2_all - log2_some
+    if gap <= 0:
+        return 0.0
+    return max(0.0, log2_all + math.log2(-math.expm1(-gap * math.log(2))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,11 +16,10 @@ from typing import Any
 from partita.fusion.source_records import SourceRecord
 from partita.linkage.candidates import candidate_pairs, crowded_keys
 from partita.templates.entity_types import EntityType
-from partita.templates.name import Name, split_name
-from partita.templates.number import Number
-from partita.templates.place import NamedPlace, PlaceType
+from partita.templates.name import Name, NamedPlace, PlaceType, split_name
+from partita.templates.quantities import Number
 from partita.templates.schema import OWN_TYPE, Schema
-from partita.templates.strings import Strings, StringsType
+from partita.templates.slots import Strings, StringsType
 
 MAX_PER_KEY = 100  # records under one key; a key with more is ignored
 MAX_ACRONYM = 6  # letters of an acronym

@@ -15,7 +15,7 @@ from partita.files.strict import Place, first_too_long, shortened
 from partita.fusion.claims import Claims
 from partita.tables import Table, named, read_table
 from partita.tables.columns import ids_of
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 SKIPPED_COLUMN = "-"
 ROLES = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 Names = Mapping[str, frozenset[str]]
 

@@ -13,8 +13,7 @@ from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Nesting
 from partita.fusion.people import NameLexicon
-from partita.templates.slots import SlotType
-from partita.templates.words import symbol
+from partita.templates.slots import SlotType, symbol
 
 Kind = Literal["closed", "open", "number", "date", "several", "people", "typed"]
 TYPED: Kind = "typed"  # by a slot type of a domain; not for users

@@ -27,7 +27,7 @@ from partita.files.strict import Place, fields, list_of, number_of, text_of
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import ValueChange
 from partita.fusion.sources import BELIEFS, read_source
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 FIELDS = ("object", "slot", "source")
 SETS_OF_MASSES = ("masses", "distribution")  # one of these states what the source believes

@@ -16,8 +16,8 @@ from partita.files.strict import shortened
 from partita.fusion.claims import Claims
 from partita.fusion.kinds import Kind
 from partita.fusion.people import NameLexicon, names_nobody, people_by_text
-from partita.templates.date import DateType
-from partita.templates.words import symbol
+from partita.templates.quantities import DateType
+from partita.templates.slots import symbol
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,8 +29,7 @@ from partita.tables.columns import ids_of
 from partita.templates.entity_types import HierarchyType
 from partita.templates.name import NameType
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
-from partita.templates.words import symbol
+from partita.templates.slots import StringsType, symbol
 
 
 def judgement_records(source: Any) -> SourceRecords:

@@ -17,15 +17,11 @@ from partita.fusion.typed import close
 from partita.pairs.characteristics import feature_offsets, pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
-from partita.templates.date import Date
 from partita.templates.entity_types import EntityType, HierarchyType
-from partita.templates.measure import Measurement
-from partita.templates.name import Name
-from partita.templates.number import Number
-from partita.templates.place import NamedPlace, PlaceType
+from partita.templates.name import Name, NamedPlace, PlaceType
+from partita.templates.quantities import Date, Measurement, Number
 from partita.templates.schema import OWN_TYPE, Schema, Values
-from partita.templates.slots import SlotType, Value
-from partita.templates.strings import Strings, StringsType
+from partita.templates.slots import SlotType, Strings, StringsType, Value
 
 Link = tuple[str, str]
 

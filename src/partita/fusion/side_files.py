@@ -11,7 +11,7 @@ from partita.fusion.claims import checked_reliabilities
 from partita.fusion.hierarchy import Nesting, find_cycle
 from partita.tables import Table, named, read_table
 from partita.tables.columns import ids_of
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 Truths = dict[tuple[str, str], str]
 ID_COLUMNS = ("id", "node")

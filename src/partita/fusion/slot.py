@@ -47,7 +47,7 @@ from partita.fusion.people import NameLexicon
 from partita.fusion.tempering import default_tempering, fit_tempering, temper
 from partita.fusion.trust import trust
 from partita.fusion.value_reading import ClaimStatements, ParsedSlot, parse_slot
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon
 START_RELIABILITY = 0.7  # starting reliability

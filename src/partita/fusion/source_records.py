@@ -11,7 +11,7 @@ from partita.errors import InputError
 from partita.fusion.claims import checked_reliabilities
 from partita.fusion.set_beliefs import PairBelief
 from partita.templates.schema import Schema, Values
-from partita.templates.strings import Strings
+from partita.templates.slots import Strings
 
 RECORD = "record"  # the rule of templates that are rows of a table
 

@@ -13,10 +13,9 @@ from partita.core import FloatArray, IntArray, Pair
 from partita.fusion.belief import Trust
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS
 from partita.fusion.value_reading import ParsedSlot
-from partita.templates.name import Name
-from partita.templates.place import NamedPlace
+from partita.templates.name import Name, NamedPlace
 from partita.templates.schema import OWN_TYPE
-from partita.templates.strings import Strings
+from partita.templates.slots import Strings
 
 if TYPE_CHECKING:
     from partita.fusion.schema_comparison import Comparison

@@ -19,13 +19,10 @@ from partita.entities.values import plain_value
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.parsed_claims import merge_close
-from partita.templates.date import Date
 from partita.templates.entity_types import EntityType, HierarchyType
-from partita.templates.measure import Measurement
-from partita.templates.number import Number
-from partita.templates.place import NamedPlace, PlaceType
-from partita.templates.slots import SlotType, Value
-from partita.templates.strings import Strings
+from partita.templates.name import NamedPlace, PlaceType
+from partita.templates.quantities import Date, Measurement, Number
+from partita.templates.slots import SlotType, Strings, Value
 
 MAX_UNIFIED = 32  # unified values of one object, beside the stated ones
 MAX_MEMBERS = 40

@@ -14,7 +14,7 @@ from partita.fusion.hierarchy import Order, flat_order, nested_order, object_ord
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
 from partita.fusion.parsed_claims import ParsedClaims, parse_sets, parse_texts, unions_by_object
 from partita.fusion.typed import parse_typed
-from partita.templates.date import DateType
+from partita.templates.quantities import DateType
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,9 +1,13 @@
-"""The templates of a document as integer columns, for comparing pairs in bulk."""
+"""The templates of a document as integer columns, for comparing pairs in bulk.
+
+Strings are derived from the templates and numbered for use in columns.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -12,20 +16,180 @@ from numpy.typing import NDArray
 
 from partita.core import Form, Template
 from partita.errors import InputError
-from partita.pairs import readings
-from partita.pairs.readings import (
-    NIL,
-    Bools,
-    Codes,
-    Column,
-    Places,
-    StringSets,
-    class_indices,
-    intern_values,
-    string_sets,
-)
 from partita.templates.schema import Schema
 from partita.templates.slots import compare
+
+NIL = -1
+
+Column = NDArray[np.int32]
+Codes = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
+Places = NDArray[np.intp]
+
+
+def intern_values(values: Iterable[Hashable | None]) -> Column:
+    """Return the number of each value by first occurrence; NIL for None and empty strings."""
+    first: dict[Hashable, int] = {}
+    numbers = [
+        NIL if value is None or value == "" else first.setdefault(value, len(first))
+        for value in values
+    ]
+    return np.array(numbers, dtype=np.int32)
+
+
+def class_indices(values: Iterable[object], classes: Sequence[str], other: int) -> Column:
+    """Return the index of each value among the classes, `other` for values outside them."""
+    place = {name: n for n, name in enumerate(classes)}
+    return np.array([place.get(str(value), other) for value in values], dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StringSets:
+    """A set of strings per template: its size, and bits for strings in more than one set."""
+
+    size: Column
+    bits: NDArray[np.uint64]
+    place: dict[str, int]
+
+    def common(self, s: Places, t: Places) -> Column:
+        """Return the number of strings that two sets share."""
+        common = np.zeros(len(s), dtype=np.int32)
+        for block in self.bits:
+            common += np.bitwise_count(block[s] & block[t])
+        return common
+
+    def holds(self, sets: Places, bit: Column) -> Bools:
+        """Return whether a set holds the string of a bit; NIL is in none."""
+        if not len(self.bits):
+            return np.zeros(len(sets), dtype=np.bool_)
+        block = self.bits[np.maximum(bit, 0) >> 6, sets]
+        inside = (block >> (np.maximum(bit, 0) & 63).astype(np.uint64)) & np.uint64(1)
+        held: Bools = (bit != NIL) & (inside == 1)
+        return held
+
+    def bit_of(self, strings: Iterable[str]) -> Column:
+        """Return the bits of strings, NIL for strings that no two sets share."""
+        return np.array([self.place.get(string, NIL) for string in strings], dtype=np.int32)
+
+
+def string_sets(members: Sequence[Collection[str]]) -> StringSets:
+    """Return the collections as sets with bits."""
+    distinct = [set(each) for each in members]
+    counts = Counter(string for each in distinct for string in each)
+    shared = sorted(string for string, times in counts.items() if times > 1)
+    place = {string: n for n, string in enumerate(shared)}
+    bits = np.zeros((-(-len(shared) // 64), len(members)), dtype=np.uint64)
+    for owner, each in enumerate(distinct):
+        for bit in (place[string] for string in each if string in place):
+            bits[bit >> 6, owner] |= np.uint64(1 << (bit & 63))
+    return StringSets(np.array([len(each) for each in distinct], dtype=np.int32), bits, place)
+
+
+PRONOUNS = (
+    "i me my mine myself",
+    "we us our ours ourselves",
+    "you your yours yourself yourselves",
+    "he him his himself",
+    "she her hers herself",
+    "it its itself",
+    "they them their theirs themselves themself",
+    "this that these those",
+    "who whom whose which",
+)
+DETERMINERS = (
+    "the",
+    "a an",
+    "this that these those",
+    "my your his her its our their whose",
+    "no any every each all some",
+)
+
+_WORD = re.compile(r"\w+")
+_FUNCTION_WORDS = frozenset(
+    re.findall(_WORD, "the a an this that these those of and in on at for to with by s")
+)
+
+
+def group_numbers(groups: Iterable[str]) -> dict[str, int]:
+    """Return the group number of each word."""
+    return {word: n for n, group in enumerate(groups) for word in group.split()}
+
+
+PRONOUN_GROUP = group_numbers(PRONOUNS)
+DETERMINER_GROUP = group_numbers(DETERMINERS)
+
+
+def _head_word(template: Template) -> str:
+    """Return the head, or else the last word of the expression."""
+    if template.head:
+        return template.head.casefold()
+    return next(reversed(_all_words(template)), "")
+
+
+def _all_words(template: Template) -> list[str]:
+    """Return the words of the expression, or of the name if there is none."""
+    if listed := template.context.get("WORDS"):
+        return [str(word).casefold() for word in listed]
+    return _name_words(template.text or _name_of(template))
+
+
+def _content_words(template: Template) -> set[str]:
+    """Return the content words, and the head in its own form."""
+    if template.form == "pronoun":
+        return set()
+    return ({*_all_words(template), _head_word(template)} - _FUNCTION_WORDS) - {""}
+
+
+def _name_of(template: Template) -> str:
+    value = template.slots.get("NAME", "")
+    text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return " ".join(text.casefold().split())
+
+
+def _name_words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _compact(text: str) -> str:
+    """Return a short one-word name without full stops (u.s. gives us), or an empty string."""
+    joined = "".join(_WORD.findall(text))
+    return joined if " " not in text and 2 <= len(joined) <= 6 else ""
+
+
+def _initials(text: str) -> str:
+    """Return the initials of a name of several words, function words left out."""
+    letters = [word[0] for word in _WORD.findall(text) if word not in _FUNCTION_WORDS]
+    return "".join(letters) if len(letters) > 1 else ""
+
+
+def _pronoun(template: Template) -> int:
+    """Return the group of a pronoun; the next number for others, one more for no pronoun."""
+    if template.form != "pronoun":
+        return len(PRONOUNS) + 1
+    return PRONOUN_GROUP.get(template.head.casefold(), len(PRONOUNS))
+
+
+def _determiner(template: Template) -> int:
+    """Return the group of the determiner; the next number for others, one more for none."""
+    word = str(template.context.get("DETERMINER", "")).casefold()
+    if not word:
+        return len(DETERMINERS) + 1
+    return DETERMINER_GROUP.get(word, len(DETERMINERS))
+
+
+def template_number(template: Template) -> str | None:
+    """Return singular or plural, also of a count."""
+    if isinstance(template.number, int):
+        return "singular" if template.number == 1 else "plural"
+    return template.number or None
+
+
+def _slot_texts(value: object) -> list[str]:
+    """Return a slot's value as a list of texts."""
+    if isinstance(value, list | tuple):
+        return [str(each) for each in value]
+    return [] if value in (None, "") else [str(value)]
+
 
 UNLISTED, POSSIBLE, PREFERRED = range(3)
 TABLE = 4096
@@ -181,18 +345,13 @@ def _plain_slot(column: Sequence[Any]) -> SlotColumn:
     values = intern_values([_frozen(value) for value in column])
     if not any(lists):
         return SlotColumn(values)
-    texts = [[] if value is None else _texts(value) for value in column]
-    return SlotColumn(values, lists=string_sets(texts))
+    return SlotColumn(values, lists=string_sets([_slot_texts(value) for value in column]))
 
 
 def _frozen(value: Any) -> frozenset[str] | str | None:
     if isinstance(value, list | tuple):
-        return frozenset(_texts(value))
+        return frozenset(_slot_texts(value))
     return None if value is None else str(value)
-
-
-def _texts(value: Any) -> list[str]:
-    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
 
 
 def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -263,9 +422,9 @@ def template_columns(
     ids = tuple(template.id for template in templates)
     if len(set(ids)) < len(ids):
         raise InputError(f"duplicate template id {Counter(ids).most_common(1)[0][0]}")
-    heads = intern_values(map(readings.head, templates))
-    words = string_sets([readings.content_words(template) for template in templates])
-    names = [readings.name(template) for template in templates]
+    heads = intern_values(map(_head_word, templates))
+    words = string_sets([_content_words(template) for template in templates])
+    names = [_name_of(template) for template in templates]
     compact, initials = _abbreviations(names)
     kind, rivals = _rivals(templates, compatible)
     return TemplateColumns(
@@ -280,22 +439,22 @@ def template_columns(
         region=class_indices((t.region for t in templates), REGIONS, len(REGIONS)),
         type=intern_values(template.type for template in templates),
         head=heads,
-        head_bit=words.bit_of(map(readings.head, templates)),
-        number=intern_values(map(readings.template_number, templates)),
+        head_bit=words.bit_of(map(_head_word, templates)),
+        number=intern_values(map(template_number, templates)),
         name=intern_values(names),
-        name_words=string_sets([readings.name_words(name) for name in names]),
+        name_words=string_sets([_name_words(name) for name in names]),
         compact=compact,
         initials=initials,
         text=intern_values(template.text.casefold() for template in templates),
         words=words,
-        modifiers=string_sets([readings.slot_texts(t.context.get("MODIFIERS")) for t in templates]),
+        modifiers=string_sets([_slot_texts(t.context.get("MODIFIERS")) for t in templates]),
         person=_slot(templates, "PERSON", ("1", "2", "3")),
         gender=intern_values(str(t.context.get("GENDER", "")) for t in templates),
         speaker=intern_values(str(t.context.get("SPEAKER", "")) for t in templates),
         role=_slot(templates, "ROLE", ROLES),
-        pronoun=_integers(map(readings.pronoun, templates)),
-        determiner=_integers(map(readings.determiner, templates)),
-        length=_integers(len(readings.all_words(template)) for template in templates),
+        pronoun=_integers(map(_pronoun, templates)),
+        determiner=_integers(map(_determiner, templates)),
+        length=_integers(len(_all_words(template)) for template in templates),
         frequency=_frequency(heads),
         apposition=_target(templates, ids, "APPOSITION_OF"),
         copula=_target(templates, ids, "COPULA_OF"),
@@ -316,7 +475,7 @@ def _slot(templates: Sequence[Template], name: str, classes: Sequence[str]) -> C
 
 def _abbreviations(names: Sequence[str]) -> tuple[Column, Column]:
     """Return short names and the initials of long ones, numbered together for comparison."""
-    numbers = intern_values([*map(readings.compact, names), *map(readings.initials, names)])
+    numbers = intern_values([*map(_compact, names), *map(_initials, names)])
     return numbers[: len(names)], numbers[len(names) :]
 
 
@@ -335,7 +494,7 @@ def _rivals(templates: Sequence[Template], compatible: Bools | None) -> tuple[Co
     if compatible is not None:
         kind, member = np.arange(len(templates), dtype=np.int32), compatible
     else:
-        kind = intern_values((t.type, readings.template_number(t)) for t in templates)
+        kind = intern_values((t.type, template_number(t)) for t in templates)
         member = kind[None, :] == np.arange(kind.max(initial=-1) + 1)[:, None]
     counts = np.zeros((len(member), len(templates) + 1), dtype=np.int32)
     np.cumsum(member, axis=1, out=counts[:, 1:])

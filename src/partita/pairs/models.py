@@ -24,16 +24,16 @@ from partita.core import (
 from partita.core.templates import KIND
 from partita.errors import InputError
 from partita.pairs.characteristics import (
+    EXTENDED,
     Characteristic,
     Cutoffs,
     characteristics_of,
     feature_names,
     feature_offsets,
     pair_log_odds,
+    ties,
 )
-from partita.pairs.columns import TemplateColumns, template_columns
-from partita.pairs.extended import EXTENDED, ties
-from partita.pairs.readings import Bools, Codes
+from partita.pairs.columns import Bools, Codes, TemplateColumns, template_columns
 from partita.templates.schema import Schema
 
 # Model probabilities stay this far from 0 and 1, which are reserved for certainty.

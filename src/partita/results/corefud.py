@@ -10,9 +10,8 @@ from itertools import pairwise
 
 from partita.core import Entity, Message, Template
 from partita.text.conllu import escaped_spaces
-from partita.text.expressions import PlacedSentence, Span
+from partita.text.expressions import PlacedSentence, Span, Word
 from partita.text.tokens import tokenize
-from partita.text.trees import Word
 
 # GRP: an id that is unique within its document
 HEADER = "# global.Entity = GRP-etype-head-other"

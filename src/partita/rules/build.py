@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.errors import InputError
-from partita.rules.ambiguity import SINGLE_VALUED
 from partita.rules.compile import CompiledPattern, Span, Spans
 from partita.rules.domain import Call, Constant, Reference, Rule, SlotMapping, TemplateRule, Value
 from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.predicates import compared_text
 from partita.rules.rule_parts import labels_used
+from partita.rules.syntax import SINGLE_VALUED
 from partita.rules.values import PARSERS
 from partita.templates.schema import Schema
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 LONGEST = 2_000  # characters of a text that is parsed as a value
 SPECIAL = SINGLE_VALUED | {"sort", "says"}

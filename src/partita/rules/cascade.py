@@ -11,9 +11,16 @@ from typing import Any, Protocol
 from partita.core.documents import Region
 from partita.rules.build import Contribution
 from partita.rules.domain import RuleSet
-from partita.rules.lexicon import Cut, Meaning, Multiword, RuleLexicon, combine_meanings
 from partita.rules.phases import Encode, Matches, Stage, replace_matches
-from partita.rules.phrases import Phrase, SharedPhrase
+from partita.rules.phrases import (
+    Cut,
+    Meaning,
+    Multiword,
+    Phrase,
+    RuleLexicon,
+    SharedPhrase,
+    combine_meanings,
+)
 from partita.rules.predicates import SEPARATOR, Tests
 from partita.text.assertions import Statuses
 from partita.text.tokens import lower_words

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
-from partita.rules.ambiguity import deterministic, first_atoms
 from partita.rules.predicates import ANY, Alphabet, character_class
 from partita.rules.syntax import (
     Atom,
@@ -18,6 +17,8 @@ from partita.rules.syntax import (
     PatternRow,
     Repeat,
     atoms,
+    deterministic,
+    first_atoms,
     labels,
     longest,
     nullable,

@@ -26,16 +26,11 @@ from partita.rules.yaml import (
     sequence_of,
     texts_of,
 )
-from partita.templates.date import DateType
 from partita.templates.entity_types import Hierarchy, HierarchyType
-from partita.templates.measure import MeasureType, MoneyType
-from partita.templates.name import NameType
-from partita.templates.number import NumberType
-from partita.templates.place import PlaceType
+from partita.templates.name import NameType, PlaceType
+from partita.templates.quantities import DateType, MeasureType, MoneyType, NumberType
 from partita.templates.schema import Schema
-from partita.templates.slots import SlotType
-from partita.templates.strings import StringsType
-from partita.templates.words import Aliases, symbol
+from partita.templates.slots import Aliases, SlotType, StringsType, symbol
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from partita.core.documents import Region
-from partita.rules.ambiguity import exclusive
 from partita.rules.cascade import Cascade, CascadeStep, TokenColumns
-from partita.rules.clauses import OWN_TESTS
 from partita.rules.domain import (
     At,
     Call,
@@ -23,6 +21,7 @@ from partita.rules.domain import (
     SlotMapping,
     Value,
 )
+from partita.rules.phase_files import OWN_TESTS
 from partita.rules.phases import cost
 from partita.rules.predicates import Descendants
 from partita.rules.syntax import (
@@ -34,8 +33,9 @@ from partita.rules.syntax import (
     Repeat,
     Test,
     atoms,
+    exclusive,
 )
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType
 from partita.text.tokens import lower_words
 
 MOST_PAIRS = 100_000

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from partita.rules.ambiguity import count_ways, first_atoms
 from partita.rules.build import Builder, Contribution, Contributor, MatchContext
 from partita.rules.compile import END, PHRASE, Matcher, Spans
 from partita.rules.domain import Phase, Rule
 from partita.rules.phrases import SharedPhrase
 from partita.rules.predicates import SEPARATOR, Alphabet, Tests, character_class
-from partita.rules.syntax import reverse
+from partita.rules.syntax import count_ways, first_atoms, reverse
 
 # The budget of a message in a phase, in ways to match (about 30 ns each); beyond it, a phase stops.
 # The rules of the shipped domains cost some hundreds per phrase.

@@ -1,13 +1,328 @@
-"""Phrases: spans of tokens with attributes and the rule that built them."""
+"""Phrases: spans of tokens with attributes, and the lexicon that gives words their meaning."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-if TYPE_CHECKING:
-    from partita.rules.lexicon import Multiword
+from partita.rules.domain import LexiconEntry
+from partita.templates.slots import symbol
+
+# noun: plural
+NOUNS = """
+man:men woman:women child:children foot:feet tooth:teeth goose:geese mouse:mice person:people
+half:halves knife:knives life:lives wife:wives wolf:wolves leaf:leaves shelf:shelves loaf:loaves
+thief:thieves calf:calves self:selves hoof:hooves wharf:wharves staff:staffs echo:echoes
+hero:heroes potato:potatoes tomato:tomatoes torpedo:torpedoes embargo:embargoes veto:vetoes
+cargo:cargoes volcano:volcanoes mosquito:mosquitoes crisis:crises analysis:analyses thesis:theses
+oasis:oases datum:data medium:media phenomenon:phenomena criterion:criteria aircraft:aircraft
+spacecraft:spacecraft sheep:sheep fish:fish deer:deer series:series species:species corps:corps
+means:means headquarters:headquarters barracks:barracks works:works crossroads:crossroads
+ordnance:ordnance personnel:personnel bus:buses gas:gases quiz:quizzes lens:lenses index:indexes
+"""
+
+# infinitive: past participle [third person]; "past" alone where the participle is the same
+VERBS = """
+be:was/were:been:is/am/are have:had:had:has do:did:done:does go:went:gone:goes say:said make:made
+get:got:got/gotten take:took:taken come:came:come see:saw:seen know:knew:known give:gave:given
+find:found think:thought tell:told become:became:become show:showed:shown leave:left feel:felt
+put:put bring:brought begin:began:begun keep:kept hold:held write:wrote:written stand:stood
+hear:heard let:let mean:meant set:set meet:met run:ran:run pay:paid sit:sat speak:spoke:spoken
+lie:lay:lain lead:led read:read grow:grew:grown lose:lost fall:fell:fallen send:sent build:built
+understand:understood draw:drew:drawn break:broke:broken spend:spent cut:cut rise:rose:risen
+drive:drove:driven buy:bought wear:wore:worn choose:chose:chosen seek:sought throw:threw:thrown
+catch:caught deal:dealt win:won forget:forgot:forgotten lay:laid sell:sold fight:fought
+bear:bore:borne teach:taught eat:ate:eaten sing:sang:sung strike:struck hang:hung
+shake:shook:shaken ride:rode:ridden feed:fed shoot:shot drink:drank:drunk hit:hit
+arise:arose:arisen fly:flew:flown spread:spread sleep:slept cost:cost beat:beat:beaten light:lit
+bind:bound cast:cast hide:hid:hidden swing:swung steal:stole:stolen wake:woke:woken swim:swam:swum
+sweep:swept split:split slide:slid shut:shut sink:sank:sunk bend:bent blow:blew:blown burst:burst
+dig:dug flee:fled freeze:froze:frozen hurt:hurt kneel:knelt lend:lent overrun:overran:overrun
+oversee:oversaw:overseen quit:quit rid:rid ring:rang:rung shed:shed shine:shone
+shrink:shrank:shrunk spin:spun spring:sprang:sprung stick:stuck sting:stung swear:swore:sworn
+tear:tore:torn undergo:underwent:undergone undertake:undertook:undertaken
+withdraw:withdrew:withdrawn withhold:withheld rebuild:rebuilt overthrow:overthrew:overthrown
+foresee:foresaw:foreseen mislead:misled outfit:outfitted refit:refitted bleed:bled breed:bred
+creep:crept cling:clung grind:ground weave:wove:woven weep:wept wind:wound
+"""
+
+# regular verbs whose infinitive the rules would not derive from their forms
+REGULAR = """
+complete require acquire compete delete promote devote quote vote operate die tie patrol control
+admit permit commit submit refer occur transfer equip inspire expire retire desire hire explore
+restore ignore score shore bore adore secure ensure assure insure endure procure obscure measure
+pressure deplete invite unite ignite excite despite recite emplace enforce reinforce surprise
+compile profile escape shape scrape scope cope elope develop envelop gallop benefit profit target
+market budget exit edit credit inherit prohibit exhibit inhabit limit orbit edit audit interpret
+blanket bracket rocket
+"""
+
+
+def irregular_plurals() -> dict[str, str]:
+    """Return the plural of each irregular noun."""
+    pairs = (both.partition(":") for both in NOUNS.split())
+    return {noun: plural for noun, _, plural in pairs}
+
+
+def irregular_verbs() -> dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
+    """Return past tense, participles and irregular present of each irregular verb."""
+    verbs = {}
+    for line in VERBS.split():
+        verb, past, *rest = line.split(":")
+        participle = rest[0] if rest else past
+        present = rest[1].split("/") if len(rest) > 1 else []
+        verbs[verb] = (tuple(past.split("/")), tuple(participle.split("/")), tuple(present))
+    return verbs
+
+
+_HISSING = re.compile(r"(?:s|x|z|ch|sh)$")
+_Y = re.compile(r"[^aeiou]y$")
+_DOUBLED = re.compile(r"[^aeiou]?[^aeiou][aeiou]([bdgklmnprt])$")
+_TWIN = re.compile(r"([bdgmnprt])\1$")
+# Stems that a silent e has been taken from: stor-ed, locat-ed, mov-ed, charg-ed.
+_SILENT = re.compile(
+    r"(?:[^aeiou][aeiou][bcdgkmprtvz]|[aeiou]{2}[vsz]|at|it|ut|iz|is|us|os|as|ys|iv|ov|uc|ic|ac|ag|ug|dg|rg"
+    r"|lg|ng|nc|rc|rs|ns|ps|ls|rv|lv|ur|ar|ir|or|[bcdfgkpstz]l|u|e)$"
+)
+_FINAL = re.compile(r"(?:[^aeiou](?:er|en|on|or|it|et|el|il|op|ow|om|ep|ic)|at|ew|ow|oy|ay)$")
+
+
+@dataclass(slots=True)
+class WordForms:
+    """Irregular words, and the lemmas of known forms."""
+
+    plurals: Mapping[str, str] = field(default_factory=irregular_plurals)
+    verbs: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = field(
+        default_factory=irregular_verbs
+    )
+    nouns_by_form: dict[str, str] = field(default_factory=dict)
+    verbs_by_form: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.nouns_by_form.update({form: noun for noun, form in self.plurals.items()})
+        self.know(self.verbs)
+        self.know(REGULAR.split())
+
+    def know(self, verbs: Iterable[str]) -> None:
+        """Map the forms of these verbs back to them."""
+        for verb in verbs:
+            for form, _ in self.conjugated(verb):
+                self.verbs_by_form.setdefault(form, verb)
+
+    def plural(self, noun: str) -> str:
+        """Return the plural; of several words that of the last."""
+        start, space, last = noun.rpartition(" ")
+        return f"{start}{space}{self._plural(last)}"
+
+    def _plural(self, noun: str) -> str:
+        if noun in self.plurals:
+            return self.plurals[noun]
+        if noun.endswith("man") and len(noun) > 4:
+            return f"{noun[:-3]}men"
+        return f"{noun[:-1]}ies" if _Y.search(noun) else f"{noun}{_s(noun)}"
+
+    def conjugated(self, verb: str) -> Iterator[tuple[str, str]]:
+        """Yield the forms of a verb with their tags; of several words the first is conjugated."""
+        first, space, rest = verb.partition(" ")
+        for form, tag in self._conjugated(first):
+            yield f"{form}{space}{rest}", tag
+
+    def _conjugated(self, verb: str) -> Iterator[tuple[str, str]]:
+        past, participle, present = self.verbs.get(verb, ((), (), ()))
+        yield verb, "VB"
+        third = f"{verb[:-1]}ies" if _Y.search(verb) else f"{verb}{_s(verb)}"
+        yield from ((form, "VBZ") for form in present or (third,))
+        yield _stem(verb, "ing"), "VBG"
+        regular = _stem(verb, "ed")
+        yield from ((form, "VBD") for form in past or (regular,))
+        yield from ((form, "VBN") for form in participle or (regular,))
+
+    def lemma(self, word: str, tag: str) -> str:
+        """Return the singular or infinitive of a word in lower case, according to its tag."""
+        if tag in ("NNS", "NNPS"):
+            return self.nouns_by_form.get(word) or _singular(word)
+        if not tag.startswith("V") and tag != "MD":
+            return word
+        if verb := self.verbs_by_form.get(word):
+            return verb
+        if tag == "VBZ" and word.endswith("s"):
+            return _singular(word)
+        if word.endswith("ied") and len(word) > 4:
+            return f"{word[:-3]}y"
+        ending = {"VBG": "ing", "VBD": "ed", "VBN": "ed"}.get(tag, "")
+        if ending and word.endswith(ending) and len(word) > len(ending) + 1:
+            return _infinitive(word[: -len(ending)])
+        return word
+
+
+def _s(word: str) -> str:
+    return "es" if _HISSING.search(word) else "s"
+
+
+def _stem(verb: str, ending: str) -> str:
+    if verb.endswith("ie") and ending == "ing":
+        return f"{verb[:-2]}ying"
+    if verb.endswith("e") and not (ending == "ing" and verb.endswith(("ee", "oe", "ye"))):
+        return f"{verb[:-1]}{ending}"
+    if _Y.search(verb) and ending == "ed":
+        return f"{verb[:-1]}ied"
+    short = _DOUBLED.fullmatch(verb)
+    return f"{verb}{short[1] if short else ''}{ending}"
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    if re.search(r"(?:ss|sh|ch|x|zz)es$", word):
+        return word[:-2]
+    if word.endswith("men") and len(word) > 4:
+        return f"{word[:-3]}man"
+    return word if re.search(r"(?:ss|us|is|[^s])$", word) or len(word) < 3 else word[:-1]
+
+
+def _infinitive(stem: str) -> str:
+    if _TWIN.search(stem):
+        return stem[:-1]
+    if _DOUBLED.fullmatch(stem):  # a short stem would have been doubled: hop-ed is of hope
+        return f"{stem}e"
+    if _FINAL.search(stem) and not stem.endswith(("at", "ic")):
+        return stem
+    return (
+        f"{stem}e" if _SILENT.search(stem) and not re.search(r"[aeiou]{2}[^vsz]$", stem) else stem
+    )
+
+
+Cut = Callable[[str], tuple[str, ...]]
+
+# The tags that a tag of the lexicon covers.
+_COVERED = {
+    "NN": ("NN", "NNS", "NNP", "NNPS"),
+    "NNP": ("NNP", "NNPS"),
+    "JJ": ("JJ", "JJR", "JJS"),
+    "RB": ("RB", "RBR", "RBS"),
+    "VB": ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"),
+}
+
+
+_NOUNS = frozenset(_COVERED["NN"])
+_MISTAKEN = frozenset({"JJ", "JJR", "JJS", "VB", "VBP", "VBN", "RB", "FW", "UH", "CD", "IN"})
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning of one form of a word, if the tagger assigns one of the tags."""
+
+    lemma: str
+    tag: str  # of this form, if the tags of the words leave it open
+    tags: frozenset[str]  # allowed tags; any tag if empty
+    types: tuple[str, ...]
+    says: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Multiword:
+    """A multiword: the words after its first one, in lower case, and its meanings."""
+
+    rest: tuple[str, ...]
+    meanings: tuple[Meaning, ...]
+
+
+@dataclass(slots=True)
+class RuleLexicon:
+    """Meanings by lower-case word; multiwords by their first two words, longest first."""
+
+    forms: WordForms
+    words: dict[str, list[Meaning]] = field(default_factory=dict)
+    longer: dict[str, dict[str, list[Multiword]]] = field(default_factory=dict)
+    retags: bool = False
+
+    @classmethod
+    def of(
+        cls, entries: Iterable[LexiconEntry], verbs: Iterable[str], cut: Cut, retags: bool = False
+    ) -> RuleLexicon:
+        forms = WordForms()
+        # of two verbs with one form the longer: "gunned" is listed beside "gun"
+        forms.know(sorted(verbs, key=lambda verb: (-len(verb), verb)))
+        lexicon = cls(forms, retags=retags)
+        multiwords: dict[tuple[str, ...], list[Meaning]] = {}
+        for entry in entries:
+            for form, meaning in _meanings(entry, forms):
+                for pieces in {cut(form): None, cut(form.upper()): None}:
+                    if len(pieces) == 1:
+                        lexicon.words.setdefault(pieces[0], []).append(meaning)
+                    elif pieces:
+                        multiwords.setdefault(pieces, []).append(meaning)
+        for pieces in sorted(multiwords, key=len, reverse=True):
+            longer = Multiword(pieces[1:], tuple(multiwords[pieces]))
+            lexicon.longer.setdefault(pieces[0], {}).setdefault(pieces[1], []).append(longer)
+        return lexicon
+
+    def tag(self, word: str, tag: str) -> str:
+        """Return the tag of a word, corrected if the lexicon knows it as a noun only.
+
+        A tagger may take "frigate" before "left" for an adjective, and "VANS" for the name of one.
+        """
+        meanings = self.words.get(word) if self.retags else None
+        if not meanings or any(not m.tags or m.tags.isdisjoint(_NOUNS) for m in meanings):
+            return tag
+        plural = all(meaning.tag == "NNS" for meaning in meanings)
+        if tag in ("NN", "NNP") and plural:
+            return f"{tag[:3]}S"
+        only = all(meaning.tags <= _NOUNS for meaning in meanings)
+        return ("NNS" if plural else "NN") if only and tag in _MISTAKEN else tag
+
+    def meanings(self, word: str, tag: str) -> list[Meaning]:
+        """Return the meanings of a word with this tag."""
+        meanings = self.words.get(word, ())
+        return [meaning for meaning in meanings if not meaning.tags or tag in meaning.tags]
+
+
+def combine_meanings(meanings: Iterable[Meaning]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the types and slots of all meanings; the first meaning wins."""
+    types: dict[str, None] = {}
+    says: dict[str, Any] = {}
+    for meaning in meanings:
+        types.update(dict.fromkeys(meaning.types))
+        for slot, value in meaning.says.items():
+            says.setdefault(slot, value)
+    return tuple(types), says
+
+
+def _meanings(entry: LexiconEntry, forms: WordForms) -> Iterator[tuple[str, Meaning]]:
+    """Yield every form of every word of the entry."""
+    tags = frozenset(tag for listed in entry.tags for tag in _COVERED.get(listed, (listed,)))
+    for word, stands_for in entry.words.items():
+        lemma = word.lower()
+        says = {slot: _slot_value(value, stands_for or word) for slot, value in entry.says.items()}
+        for form, tag in _forms(lemma, entry, forms):
+            yield form, Meaning(lemma, tag, tags, entry.types, says)
+
+
+def _slot_value(value: object, word: str) -> object:
+    if isinstance(value, str):
+        return symbol(word) if value == "$word" else value
+    return (
+        tuple(_slot_value(member, word) for member in value) if isinstance(value, tuple) else value
+    )
+
+
+def _forms(lemma: str, entry: LexiconEntry, forms: WordForms) -> Iterator[tuple[str, str]]:
+    """Yield the forms of a lemma with their tags, each form once."""
+    tags: dict[str, str] = {lemma: entry.tags[0] if entry.tags else ""}
+    listed = entry.forms.get(lemma)
+    if listed is not None:
+        tag = "NNS" if "NN" in entry.tags else tags[lemma]
+        for form in listed:
+            tags.setdefault(form.lower(), tag)
+    elif "NN" in entry.tags:
+        tags.setdefault(forms.plural(lemma), "NNS")
+    if "VB" in entry.tags and listed is None:
+        for form, tag in forms.conjugated(lemma):
+            tags.setdefault(form, tag)
+    yield from tags.items()
+
 
 Attributes = Mapping[str, Any]
 

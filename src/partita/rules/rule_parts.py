@@ -8,7 +8,6 @@ from graphlib import CycleError, TopologicalSorter
 from typing import get_args
 
 from partita.core import Status
-from partita.rules.ambiguity import MOST_WAYS, Firsts, count_ways, repeats_empty
 from partita.rules.domain import (
     At,
     Call,
@@ -20,7 +19,15 @@ from partita.rules.domain import (
     Which,
 )
 from partita.rules.patterns import Macro, PatternError, macro_names, parse_macro
-from partita.rules.syntax import Node, longest, nullable
+from partita.rules.syntax import (
+    MOST_WAYS,
+    Firsts,
+    Node,
+    count_ways,
+    longest,
+    nullable,
+    repeats_empty,
+)
 from partita.rules.yaml import (
     List,
     Map,
@@ -33,7 +40,7 @@ from partita.rules.yaml import (
     scalar_value,
     sequence_of,
 )
-from partita.templates.words import symbol
+from partita.templates.slots import symbol
 
 FUNCTIONS = (
     *("number", "date", "measure", "money", "coordinate"),

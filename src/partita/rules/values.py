@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from partita.templates.measure import decimal, standard_units
-from partita.templates.words import symbol
+from partita.templates.quantities import decimal, standard_units
+from partita.templates.slots import symbol
 
 # Longer texts are not parsed as numbers, dates, measures or coordinates.
 LONGEST = 200

@@ -18,8 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import product
 
 from partita.errors import InputError
-from partita.templates.slots import Json, compatible_union, plain_texts
-from partita.templates.words import symbol, text_list
+from partita.templates.slots import Json, compatible_union, plain_texts, symbol, text_list
 
 Parents = str | Iterable[str] | None
 Sets = Mapping[str, frozenset[str]]

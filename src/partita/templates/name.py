@@ -1,9 +1,14 @@
-"""Slot type: names, each a set of variants, a ⊓ b = a ∪ b.
+"""Slot types: names, and places of a gazetteer.
 
-Two variants match if the words of one occur, in order, among those of the other: KINSTON in KINSTON
-DEPOT, A. KEHLER in ANDREW KEHLER, IBM in INTERNATIONAL BUSINESS MACHINES. A union is defined if
-any two of its variants match. The longer name is not more specific: if KEHLER and ANDREW were both
-above ANDREW KEHLER, they would have to unify, and then so would any two names.
+A name is a set of variants, a ⊓ b = a ∪ b. Two variants match if the words of one occur, in order,
+among those of the other: KINSTON in KINSTON DEPOT, A. KEHLER in ANDREW KEHLER, IBM in INTERNATIONAL
+BUSINESS MACHINES. A union is defined if any two of its variants match. The longer name is not more
+specific: if KEHLER and ANDREW were both above ANDREW KEHLER, they would have to unify, and then so
+would any two names.
+
+Places are ordered by containment, a ⊓ b = the innermost of a ∪ b. Places of the gazetteer exclude
+each other as types do. An unlisted place may lie in any place that contains others, but is not one
+of the listed places: KINSTON may be in NORTH CAROLINA, not in FAIRVIEW.
 """
 
 from __future__ import annotations
@@ -14,8 +19,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from partita.errors import InputError
-from partita.templates.slots import Json, compatible_union, plain_texts
-from partita.templates.words import Aliases, text_list
+from partita.templates.entity_types import Hierarchy
+from partita.templates.slots import Aliases, Json, compatible_union, plain_texts, text_list
 
 _SILENT = re.compile(r"[.'’`]")
 _WORD = re.compile(r"[^\W_]+")
@@ -118,3 +123,47 @@ def _words_match(left: str, right: str) -> bool:
     if left == right:
         return True
     return 1 in (len(left), len(right)) and left[0] == right[0] and left[0].isalpha()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    names: frozenset[str]
+
+    def json(self) -> Json:
+        return plain_texts(self.names)
+
+    def __str__(self) -> str:
+        return " & ".join(sorted(self.names))
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceType:
+    """Places; in the gazetteer a place is below those that contain it."""
+
+    gazetteer: Hierarchy = field(default_factory=Hierarchy)
+    aliases: Aliases = field(default_factory=Aliases)
+
+    @property
+    def expects(self) -> str:
+        return "a place or a list of places that contain each other"
+
+    def read(self, value: object) -> NamedPlace:
+        names = value.names if isinstance(value, NamedPlace) else text_list(value, self.expects)
+        places = frozenset(map(self.aliases.canonical, names))
+        if compatible_union(places, places, self._compatible) is None:
+            raise InputError(f"{sorted(places)!r} is not {self.expects}")
+        return NamedPlace(self._innermost(places))
+
+    def unify(self, left: NamedPlace, right: NamedPlace) -> NamedPlace | None:
+        names = compatible_union(left.names, right.names, self._compatible)
+        return None if names is None else NamedPlace(self._innermost(names))
+
+    def _compatible(self, left: str, right: str) -> bool:
+        listed = [name for name in (left, right) if name in self.gazetteer]
+        if left == right or len(listed) == 2:
+            return left == right or self.gazetteer.compatible(left, right)
+        return bool(listed) and len(self.gazetteer.below[listed[0]]) > 1
+
+    def _innermost(self, names: frozenset[str]) -> frozenset[str]:
+        above = (self.gazetteer.above.get(name, frozenset()) - {name} for name in names)
+        return names.difference(*above)

@@ -15,8 +15,7 @@ from partita.core import Status, Template
 from partita.core.templates import FORMER
 from partita.errors import Incompatible, InputError
 from partita.templates.entity_types import Hierarchy, HierarchyType
-from partita.templates.slots import Json, SlotType, Value
-from partita.templates.strings import Strings
+from partita.templates.slots import Json, SlotType, Strings, Value
 
 Values = Mapping[str, Value]
 

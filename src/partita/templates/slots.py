@@ -3,12 +3,19 @@
 a ⊑ b (a is more specific) ⇔ a ⊓ b = a; distinct ⇔ a ⊓ b is not defined.
 Every slot type is closed under pairs: values that unify two by two unify all together, so
 that each cell without an incompatible pair has a merged template.
+
+The type of strings, sets that all hold, is here too: a ⊓ b = a ∪ b. With `several=False` a slot
+holds one string, and two different strings are distinct.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
+
+from partita.errors import InputError
 
 Json = str | int | list[str]
 Comparison = Literal["identical", "more general", "more specific", "compatible", "distinct"]
@@ -66,3 +73,85 @@ def compatible_union(
 def plain_texts(members: frozenset[str]) -> Json:
     """Return a single text as it is, several as a sorted list."""
     return next(iter(members)) if len(members) == 1 else sorted(members)
+
+
+def symbol(text: str) -> str:
+    """Return a text in upper case and Unicode normal form with single spaces."""
+    while (again := " ".join(unicodedata.normalize("NFKC", text).upper().split())) != text:
+        text = again  # upper case can undo the normal form, so repeat until stable
+    return text
+
+
+def text_list(value: object, expects: str) -> list[str]:
+    """Return one or several non-empty texts as a list."""
+    members = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+    strings = [member for member in members if isinstance(member, str) and member.strip()]
+    if strings and len(strings) == len(members):
+        return strings
+    raise InputError(f"{value!r} is not {expects}")
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """Groups of names for the same thing; the first of each group is the canonical name."""
+
+    first: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, groups: Iterable[Iterable[str]]) -> Aliases:
+        first: dict[str, str] = {}
+        forms: dict[str, tuple[str, ...]] = {}
+        for group in groups:
+            if not (names := tuple(dict.fromkeys(map(symbol, group)))):
+                continue
+            if duplicates := [name for name in names if name in first]:
+                raise InputError(f"alias {duplicates[0]!r} is in two groups")
+            forms[names[0]] = names
+            first.update(dict.fromkeys(names, names[0]))
+        return cls(first, forms)
+
+    def canonical(self, text: str) -> str:
+        """Return the canonical name of a text."""
+        name = symbol(text)
+        return self.first.get(name, name)
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Return every form of a canonical name."""
+        return self.forms.get(name, (name,))
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    members: frozenset[str]
+
+    def json(self) -> Json:
+        return sorted(self.members)
+
+    def __str__(self) -> str:
+        return "; ".join(sorted(self.members))
+
+
+@dataclass(frozen=True, slots=True)
+class StringsType:
+    several: bool = True
+
+    @property
+    def expects(self) -> str:
+        return "a string or a list of strings" if self.several else "one string"
+
+    def read(self, value: object) -> Strings:
+        members = value.members if isinstance(value, Strings) else text_list(value, self.expects)
+        strings = frozenset(map(_normalise, members))
+        if len(strings) > 1 and not self.several:
+            raise InputError(f"{sorted(strings)!r} is not {self.expects}")
+        return Strings(strings)
+
+    def unify(self, left: Strings, right: Strings) -> Strings | None:
+        if not self.several and left != right:
+            return None
+        return Strings(left.members | right.members)
+
+
+def _normalise(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())

@@ -17,20 +17,34 @@ from numpy.typing import NDArray
 from partita.core import IntArray, Message
 from partita.errors import InputError
 from partita.files.strict import Place, list_of, number_of, text_of
-from partita.text import names
-from partita.text.expressions import Mention, PlacedSentence
-from partita.text.mentions import FEATURES, Found, MentionModel, mention_places, roles_of
+from partita.text.expressions import Mention, PlacedSentence, Tree, Word
+from partita.text.mentions import (
+    FEATURES,
+    MIN_NAME_PROBABILITY,
+    Found,
+    MentionModel,
+    agreed,
+    decided_types,
+    headed_by_institution,
+    mention_places,
+    partitives,
+    roles_of,
+    tags_of_whole_names,
+    telling_capitals,
+)
 from partita.text.parser import LABEL_FEATURES, MOVE_FEATURES, Parser, label_places, move_places
 from partita.text.parser_kernels import HashedModel
-from partita.text.tagger import COLUMNS, Tagger, WordRows, word_columns
 from partita.text.tagger_models import (
+    COLUMNS,
+    Tagger,
+    WordRows,
     archive_arrays,
     checked_about,
     parse_tagger,
     tagger_bytes,
+    word_columns,
 )
 from partita.text.tokens import Tokens, tokenize
-from partita.text.trees import Tree, Word
 from partita.text.words import CLASSES, shipped_words
 
 SHIPPED = "analyser.npz"
@@ -116,13 +130,13 @@ class Analyser:
             heads, relations = self.parser.parse(numbers, rows, tags, bounds)
             return Trees(numbers, rows, bounds, tags, heads, relations)
         proper, as_name = self._name_tags()
-        telling = names.telling_capitals(words, bounds)
-        tags = names.whole_names(words, tags, telling, proper, as_name)
+        telling = telling_capitals(words, bounds)
+        tags = tags_of_whole_names(words, tags, telling, proper, as_name)
         self._tag_persons(words, tags)
         heads, relations = self.parser.parse(numbers, rows, tags, bounds)
         labels = self.parser.labels
         if "flat" in labels and "compound" in labels:
-            names.headed_by_institution(
+            headed_by_institution(
                 words, proper[tags] & telling, bounds, heads, relations, labels.index("flat"),
                 labels.index("compound"),
             )  # fmt: skip
@@ -173,12 +187,10 @@ class Analyser:
         if self.mentions is None:
             return self.find(trees)
         proper, _ = self._name_tags()
-        named = proper[trees.tags] & names.telling_capitals(texts, trees.ends)
-        found = self.find(trees, min(self.threshold, names.MIN_NAME_PROBABILITY))
-        found, decided = names.decided_types(
-            found, texts, named, self.mentions.types, self.threshold
-        )
-        found = names.partitives(names.agreed(found, texts, decided), texts)
+        named = proper[trees.tags] & telling_capitals(texts, trees.ends)
+        found = self.find(trees, min(self.threshold, MIN_NAME_PROBABILITY))
+        found, decided = decided_types(found, texts, named, self.mentions.types, self.threshold)
+        found = partitives(agreed(found, texts, decided), texts)
         return _without_marks(found, texts)
 
     def find_in(self, sentences: Sequence[PlacedSentence]) -> tuple[PlacedSentence, ...]:

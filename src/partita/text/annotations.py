@@ -22,9 +22,8 @@ from partita.files.text import STANDARD_INPUT, numbered_lines
 from partita.tables import Table, is_table_name, named, read_table
 from partita.tables.columns import ids_of
 from partita.text.conllu import NumberedLine, placed_documents
-from partita.text.expressions import Mention, PlacedSentence, Span, head_of
+from partita.text.expressions import Mention, PlacedSentence, Span, Tree, Word, head_of
 from partita.text.raw_messages import RawMessage
-from partita.text.trees import Tree, Word
 
 
 class SpanMention(NamedTuple):

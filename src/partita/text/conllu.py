@@ -10,8 +10,7 @@ from typing import NamedTuple, NoReturn
 
 from partita.errors import InputError
 from partita.files.text import numbered_lines
-from partita.text.expressions import Mention, PlacedSentence, Span
-from partita.text.trees import Tree, Word
+from partita.text.expressions import Mention, PlacedSentence, Span, Tree, Word
 
 COLUMNS = 10
 NumberedLine = tuple[int, str]

@@ -11,8 +11,18 @@ from typing import Literal
 
 from partita.core.documents import Message, Region, RegionKind
 from partita.text.columns import TextTable, find_tables, section_label
-from partita.text.lines import POINT, WIDTH, Line, Span, is_rule, is_title, is_upper, lines_of
-from partita.text.muc import is_muc, muc_header
+from partita.text.lines import (
+    POINT,
+    WIDTH,
+    Line,
+    Span,
+    is_muc,
+    is_rule,
+    is_title,
+    is_upper,
+    lines_of,
+    muc_header,
+)
 
 ItemKind = Literal["text", "list", "heading", "perhaps"]
 

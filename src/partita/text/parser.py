@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
 from partita.text.parser_kernels import HashedModel, parse_all
-from partita.text.tagger import COLUMNS as TAGGER_COLUMNS
-from partita.text.tagger import PADDING, Rows
+from partita.text.tagger_models import COLUMNS as TAGGER_COLUMNS
+from partita.text.tagger_models import PADDING, Rows
 
 # The columns of a word: the tagger's up to its context, then the parser's own.
 COLUMNS = (

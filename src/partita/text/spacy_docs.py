@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from partita.text.annotations import Annotation, SpanMention
-from partita.text.expressions import PlacedSentence, Span
-from partita.text.trees import Tree, Word
+from partita.text.expressions import PlacedSentence, Span, Tree, Word
 
 TYPES = {
     "PERSON": "person", "PER": "person", "NORP": "person", "ORG": "organization",

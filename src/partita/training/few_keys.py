@@ -17,10 +17,9 @@ from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.core import Budget, FloatArray, IntArray, Posterior, restricted_growth
 from partita.errors import InputError
-from partita.evaluation.bits import allowed_bits, excluded_bits
 from partita.evaluation.calibration import bootstrap
 from partita.evaluation.models import FittedPairModel, UniformPosteriors
-from partita.evaluation.splits import Cut
+from partita.evaluation.splits import Cut, allowed_bits, excluded_bits
 from partita.pairs.characteristics import pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
@@ -34,7 +33,7 @@ from partita.training.key_likelihood import (
 from partita.training.label_choice import feature_indices
 from partita.training.maxent import Codes
 from partita.training.pair_models import LabelledPairs, every_pair, merging_questions
-from partita.training.pair_parameters import (
+from partita.training.parameter_files import (
     EVERY_PAIR,
     QUESTIONS,
     PairParameters,

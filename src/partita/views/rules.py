@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from partita.rules.domain import RuleProblem
-from partita.rules.trace import PhaseTrace, RuleMatch, TracedPiece
+from partita.rules.extractor import PhaseTrace, RuleMatch, TracedPiece
 from partita.views.layout import clean, count_text
 
 MAX_LINES = 400  # of a phase

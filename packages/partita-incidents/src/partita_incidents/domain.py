@@ -11,15 +11,13 @@ from typing import Self
 
 from partita.core import FloatArray, IntArray, Message, Template
 from partita.domains import OutputFormat, ParameterText, RuleDomain, content_hash
-from partita.pairs.characteristics import Characteristic
+from partita.pairs.characteristics import EXTENDED, Characteristic
 from partita.pairs.columns import TemplateColumns
-from partita.pairs.extended import EXTENDED
 from partita.pairs.models import MaximumEntropy, PairModel
 from partita.pipeline import Stages
 from partita.templates.entity_types import Hierarchy
 from partita.text.gazetteer import Gazetteer, read_gazetteer
-from partita.training.pair_parameters import PairParameters, training_of
-from partita.training.parameter_files import shipped_pair_parameters
+from partita.training.parameter_files import PairParameters, shipped_pair_parameters, training_of
 from partita_incidents.answers import answer_reading, probable_incidents
 from partita_incidents.cases import message_context
 from partita_incidents.characteristics import EVENTS

@@ -14,8 +14,11 @@ from partita.errors import InputError
 from partita.files.strict import json_problem
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically
-from partita.training.pair_parameters import PairParameters
-from partita.training.parameter_files import pair_parameters_text, parse_pair_parameters
+from partita.training.parameter_files import (
+    PairParameters,
+    pair_parameters_text,
+    parse_pair_parameters,
+)
 from partita_incidents.characteristics import EVENTS
 from partita_incidents.entities import Entity
 from partita_incidents.features import local_features, sentence_features, sentence_words

@@ -13,7 +13,7 @@ from partita.core import CoreferenceSet, Distribution, IntArray
 from partita.errors import PartitaError
 from partita.pairs.models import PairModel, set_probabilities
 from partita.pipeline import Solve
-from partita.training.pair_parameters import PairParameters, training_of
+from partita.training.parameter_files import PairParameters, training_of
 from partita_incidents.cases import MessageContext
 from partita_incidents.characteristics import compatible_events
 from partita_incidents.event_templates import event_templates

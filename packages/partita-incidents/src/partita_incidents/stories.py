@@ -13,7 +13,7 @@ from partita.rules.cascade import Analysis
 from partita.rules.extractor import BATCH, Extractor
 from partita.rules.phrases import SharedPhrase
 from partita.text.gazetteer import Gazetteer, shipped_gazetteer
-from partita.text.tagger import Tagger
+from partita.text.tagger_models import Tagger
 from partita.text.tokens import Tokens, tokenize
 
 Attributes = Mapping[str, Any]

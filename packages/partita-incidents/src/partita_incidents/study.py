@@ -24,8 +24,8 @@ from partita.evaluation.models import (
 )
 from partita.evaluation.rows import markdown, row, sizes_markdown, table
 from partita.evaluation.splits import Cut, coverage
-from partita.training.pair_parameters import PairParameters, training_of
-from partita.training.set_models import MergedSets
+from partita.training.pair_models import MergedSets
+from partita.training.parameter_files import PairParameters, training_of
 from partita_incidents.answers import answer_reading
 from partita_incidents.characteristics import compatible_events
 from partita_incidents.exam_templates import SCORED, Incident

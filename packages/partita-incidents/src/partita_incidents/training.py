@@ -13,8 +13,8 @@ from partita.errors import InputError, PartitaError
 from partita.evaluation.splits import Cut, cut_document
 from partita.text.gazetteer import read_gazetteer
 from partita.text.messages import read_messages
-from partita.training.pair_parameters import PairParameters
 from partita.training.pair_training import PairTrainingPlan, train_pairs
+from partita.training.parameter_files import PairParameters
 from partita_incidents.cases import message_context
 from partita_incidents.characteristics import EVENTS
 from partita_incidents.domain import domain

@@ -11,8 +11,7 @@ from typing import Any
 from partita.core import Assertion, Template
 from partita.core.templates import ASSERTIONS
 from partita.text.assertions import PAST, Scope, scopes, strongest
-from partita.text.expressions import Expression, quotations
-from partita.text.trees import WORDED, Tree, Word, feature
+from partita.text.expressions import WORDED, Expression, Tree, Word, feature, quotations
 
 GENDERS = {"man": "male", "woman": "female"}
 PLACED = frozenset(

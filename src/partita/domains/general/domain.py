@@ -1,22 +1,28 @@
-"""The domain `general`: every referring expression of an English text."""
+"""The domain `general`: every referring expression of an English text.
+
+Texts that are not plain English prose (another language, HTML, control characters) are noted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from partita.antecedents.windows import Windows
+from partita.antecedents.sets import Windows
 from partita.configurations import MODELS
 from partita.core import Message, Template
 from partita.domains import Domain, content_hash
 from partita.domains.general.details import quoted_speakers, with_details
 from partita.templates.schema import Schema
-from partita.templates.strings import StringsType
+from partita.templates.slots import StringsType
 from partita.text.analysis import SHIPPED, shipped_analyser
 from partita.text.expressions import PlacedSentence, expressions, templates
-from partita.text.language import blank_markup, text_notes
+from partita.text.layout import parse_layout
 
 RULE = "general"  # where the mentions come from
 SLOTS = (
@@ -89,3 +95,158 @@ def general_templates(
 
 SCHEMA = Schema({name: StringsType() for name in SLOTS})
 domain = GeneralDomain()
+
+FUNCTION_WORDS = {
+    "English": "the of and to in is that it for was on are as with his they be at this have "
+    "from or had by but not what all were we when your can said there an which she "
+    "do how their if will he her i you my has been who would a",
+    "German": "der die das und ist nicht ein eine zu den mit sich des auf für im dem es auch "
+    "als wird von werden bei oder haben hat aus ich sie nach wie noch über einen "
+    "einer um",
+    "French": "le la les des et est un une du que qui dans pour pas sur au avec ce il elle "
+    "par plus sont ont mais nous vous aux cette été être ne se son sa ses leur",
+    "Spanish": "el la los las de que y en un una es por con para del se no su al lo como más "
+    "pero sus le ha fue este ya muy también son está desde entre",
+    "Italian": "il la che di e un una per non sono con del della le si gli nel alla dei è ha "
+    "anche più come dal ma lo da nella delle questo suo al essere",
+    "Portuguese": "o a os as de que e do da em um uma para com não por no na dos das se ao mais "
+    "foi como mas ele sua seu são está também pela pelo",
+    "Dutch": "de het een en van is dat niet te op zijn in voor met die aan er om ook als bij "
+    "door naar maar wordt hij heeft ik uit nog werd deze",
+    "Swedish": "och att det som en på är av för med till den inte har de ett om var jag men "
+    "sig från vi så kan när han efter eller",
+    "Danish": "og at det er en til af på for ikke den med de som der har et jeg om var men "
+    "sig fra vi så kan når han efter eller blev",
+    "Norwegian": "og det er en til av på for ikke den med de som har et jeg om var men seg fra "
+    "vi så kan når han etter eller ble være",
+    "Finnish": "ja on ei se että oli joka hän mutta ovat kun myös sen tai niin ole kuin hänen "
+    "jos vain mukaan sekä",
+    "Polish": "i w na z do że się nie jest to o jak po co tak za od przez dla przy ale czy "
+    "był są już tylko jego który oraz",
+    "Czech": "a se v na je že s z do i to o jako za po který byl k ale od pro jsou jeho by "
+    "které při také podle",
+    "Hungarian": "a az és hogy nem is egy volt ez de meg csak már mint el még van ki vagy után "
+    "lehet ha azt fel minden",
+    "Romanian": "de și în a la cu nu pe care o că din un este mai pentru să sunt ce fost după "
+    "dar prin au ale lui această",
+    "Turkish": "ve bir bu da de için ile çok olarak daha olan gibi ne kadar ama sonra değil o "
+    "var her ise en şey",
+    "Indonesian": "yang dan di dari untuk dengan ini itu pada adalah dalam tidak akan ke juga "
+    "oleh sebagai telah atau karena saya mereka",
+    "Vietnamese": "của và là có trong được cho không với những các một người này đã khi từ ra như "
+    "để đến về",
+}
+STOPS = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
+SCRIPTS = (
+    ("Russian", re.compile(r"[\u0400-\u04ff]")),
+    ("Greek", re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]")),
+    ("Arabic", re.compile(r"[\u0600-\u06ff]")),
+    ("Hebrew", re.compile(r"[\u0590-\u05ff]")),
+    ("Hindi", re.compile(r"[\u0900-\u097f]")),
+    ("Thai", re.compile(r"[\u0e00-\u0e7f]")),
+    ("Korean", re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")),
+    ("Japanese", re.compile(r"[\u3040-\u30ff]")),
+    ("Chinese", re.compile(r"[\u4e00-\u9fff]")),
+)
+# letters that only another language of the same script has
+LETTERS = {"Russian": ("Ukrainian", "іїєґ"), "Arabic": ("Persian", "پچژگ")}
+WORD = re.compile(r"[^\W\d_]+")
+SAMPLE = 20_000  # characters that are looked at
+FEWEST = 6  # words, below which no language is guessed
+MIN_FUNCTION_WORDS = 0.12  # share of function words for a guess
+RARE = 0.04  # share of English function words below which a text is not English prose
+ENOUGH = 40  # words for that
+UNKNOWN = "unknown"
+
+
+def other_language(text: str) -> str:
+    """Return the language of a text that is not in English, `unknown`, or "" if it may be English.
+
+    Decided by letters of other scripts and by the most frequent function words.
+    """
+    sample = text if len(text) <= SAMPLE else text[: SAMPLE // 2] + text[-SAMPLE // 2 :]
+    letters = sum(map(str.isalpha, sample))
+    if script := _script(sample, letters):
+        return script
+    words = [word.lower() for word in WORD.findall(sample)]
+    if len(words) < FEWEST:
+        return ""
+    counts = Counter(words)
+    shares = {
+        name: sum(counts[word] for word in stops) / len(words) for name, stops in STOPS.items()
+    }
+    best = max(shares, key=lambda name: shares[name])
+    if shares[best] >= MIN_FUNCTION_WORDS and shares[best] > 1.5 * shares["English"]:
+        return best
+    return UNKNOWN if len(words) >= ENOUGH and shares["English"] < RARE else ""
+
+
+def _script(sample: str, letters: int) -> str:
+    counts = {name: len(pattern.findall(sample)) for name, pattern in SCRIPTS}
+    if counts["Japanese"]:
+        counts["Japanese"] += counts.pop("Chinese")
+    best = max(counts, key=lambda name: counts[name])
+    if not letters or counts[best] < letters / 2:
+        return ""
+    other, marks = LETTERS.get(best, ("", ""))
+    return other if sum(sample.count(mark) for mark in marks) > counts[best] / 100 else best
+
+
+TAG = re.compile(
+    r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<!doctype[^>]*>|</?[a-zA-Z][a-zA-Z0-9]*(\s[^<>]*)?/?>",
+    re.DOTALL | re.IGNORECASE,
+)
+KNOWN_TAG = re.compile(
+    r"</?(html|head|body|div|p|a|span|br|h[1-6]|li|ul|ol|table|tr|td|b|i|em|strong|article)\b[^<>]*>",
+    re.IGNORECASE,
+)
+BLOCK = re.compile(
+    r"</?(p|div|br|h[1-6]|li|ul|ol|table|tr|article|title|head|body)\b", re.IGNORECASE
+)
+CHARACTER = re.compile(r"&(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f]")
+FEWEST_TAGS = 3
+
+
+def is_html(text: str) -> bool:
+    """Return whether a text is marked up: a few well-known tags."""
+    found = (match for match, _ in zip(KNOWN_TAG.finditer(text), range(FEWEST_TAGS), strict=False))
+    return "<" in text and len(list(found)) == FEWEST_TAGS
+
+
+def blank_markup(message: Message) -> Message:
+    """Return the message with tags and control characters as spaces: no offset changes."""
+    text = CONTROL.sub(" ", message.text)
+    if is_html(text):
+        text = CHARACTER.sub(_character, TAG.sub(_blank, text))
+    if text == message.text:
+        return message
+    plain = parse_layout(message.id, text, message.file, message.offset)
+    return replace(plain, fields={**message.fields, **plain.fields})
+
+
+def _blank(tag: re.Match[str]) -> str:
+    """Return as many spaces, after two line ends for a tag that begins or ends a block."""
+    start = "\n\n" if BLOCK.match(tag[0]) and len(tag[0]) > 2 else ""
+    return start.ljust(len(tag[0]))
+
+
+def _character(reference: re.Match[str]) -> str:
+    character = html.unescape(reference[0])
+    single = len(character) == 1 and character.isprintable()
+    return (character if single else " ").ljust(len(reference[0]))
+
+
+def text_notes(text: str) -> Iterator[str]:
+    """Yield what a user should know of a text that is not plain English prose."""
+    plain = TAG.sub(" ", text) if (marked := is_html(text)) else text
+    if marked:
+        yield "the text is HTML: tags, scripts and comments were skipped"
+    if controls := len(CONTROL.findall(text)):
+        noun = "character was" if controls == 1 else "characters were"
+        yield f"{controls:,} control {noun} read as spaces"
+    if not any(map(str.isalpha, plain)):
+        yield "the text has no words (expected English)"
+    elif language := other_language(plain):
+        guess = f": probably {language}" if language != UNKNOWN else ""
+        yield f"the text does not seem to be English{guess}; the results are not reliable"

@@ -1,15 +1,177 @@
-"""Slot type: intervals of magnitudes with a unit."""
+"""Slot types of intervals: integers, dates as days, and magnitudes with a unit."""
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from fractions import Fraction
+from typing import ClassVar, Literal, TypeVar
 
 from partita.errors import InputError
-from partita.templates.number import check_order, intersect
-from partita.templates.slots import Json
+from partita.templates.slots import Json, symbol
+
+T = TypeVar("T", int, date, Fraction)
+
+
+def intersect(
+    left: tuple[T | None, T | None], right: tuple[T | None, T | None]
+) -> tuple[T | None, T | None] | None:
+    """Return the intersection of two intervals, or None if it is empty."""
+    lows = [low for low in (left[0], right[0]) if low is not None]
+    highs = [high for high in (left[1], right[1]) if high is not None]
+    low, high = max(lows, default=None), min(highs, default=None)
+    return None if low is not None and high is not None and low > high else (low, high)
+
+
+def check_order(low: T | None, high: T | None) -> None:
+    """Raise InputError if an interval runs backwards."""
+    if low is not None and high is not None and low > high:
+        raise InputError(f"the range {low}..{high} runs backwards")
+
+
+# Python refuses to parse much longer digit strings.
+_RANGE = re.compile(r"([0-9]{1,99})? ?\.\. ?([0-9]{1,99})?")
+_EXACT = re.compile(r"[0-9]{1,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    low: int = 0
+    high: int | None = None
+
+    def __post_init__(self) -> None:
+        check_order(self.low, self.high)
+
+    def json(self) -> Json:
+        return self.low if self.low == self.high else str(self)
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return str(self.low)
+        if (self.low, self.high) == (2, None):
+            return "PLURAL"
+        return f"{self.low}..{'' if self.high is None else self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberType:
+    expects: ClassVar[str] = "a number (12), SINGULAR, PLURAL or a range (3..5, 3.., ..5)"
+
+    def read(self, value: object) -> Number:
+        if isinstance(value, Number):
+            return value
+        number = _from_text(symbol(value)) if isinstance(value, str) else _from_number(value)
+        if number is None:
+            raise InputError(f"{value!r} is not {self.expects}")
+        return number
+
+    def unify(self, left: Number, right: Number) -> Number | None:
+        common = intersect((left.low, left.high), (right.low, right.high))
+        return None if common is None else Number(common[0] or 0, common[1])
+
+
+def _from_number(value: object) -> Number | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value < 0 or (isinstance(value, float) and not value.is_integer()):
+        return None
+    return Number(int(value), int(value))
+
+
+def _from_text(text: str) -> Number | None:
+    if text in ("SINGULAR", "PLURAL"):
+        return Number(1, 1) if text == "SINGULAR" else Number(2)
+    if _EXACT.fullmatch(text):
+        return Number(int(text), int(text))
+    if (match := _RANGE.fullmatch(text)) and any(match.groups()):
+        low, high = match.groups()
+        return Number(int(low or 0), int(high) if high else None)
+    return None
+
+
+Precision = Literal["day", "month", "year", "range"]
+
+_POINT = re.compile(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A day from the first to the last, both included; None where an end is open."""
+
+    first: date | None
+    last: date | None
+
+    def __post_init__(self) -> None:
+        check_order(self.first, self.last)
+
+    @property
+    def precision(self) -> Precision:
+        first, last = self.first, self.last
+        if first is None or last is None:
+            return "range"
+        if first == last:
+            return "day"
+        if (first, last) == _days(first.year, first.month):
+            return "month"
+        return "year" if (first, last) == _days(first.year) else "range"
+
+    def json(self) -> Json:
+        return str(self)
+
+    def __str__(self) -> str:
+        first = self.first.isoformat() if self.first else ""
+        last = self.last.isoformat() if self.last else ""
+        lengths: dict[Precision, int] = {"day": 10, "month": 7, "year": 4}
+        return first[: lengths[p]] if (p := self.precision) in lengths else f"{first}..{last}"
+
+
+@dataclass(frozen=True, slots=True)
+class DateType:
+    expects: ClassVar[str] = (
+        "a date (1996-03-15, 1996-03, 1996) or a range (1996-03..1996-05, 1996-03.., ..1996)"
+    )
+
+    def read(self, value: object) -> Date:
+        if isinstance(value, Date):
+            return value
+        if isinstance(value, date):
+            day = value.date() if isinstance(value, datetime) else value
+            return Date(day, day)
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return self._from_text(str(value).strip())
+        raise InputError(f"{value!r} is not {self.expects}")
+
+    def unify(self, left: Date, right: Date) -> Date | None:
+        common = intersect((left.first, left.last), (right.first, right.last))
+        return None if common is None else Date(*common)
+
+    def _from_text(self, text: str) -> Date:
+        first, dots, last = (part.strip() for part in text.partition(".."))
+        if not dots:
+            return Date(*self._span(text))
+        if not first and not last:
+            raise InputError(f"{text!r} is not {self.expects}")
+        return Date(self._span(first)[0] if first else None, self._span(last)[1] if last else None)
+
+    def _span(self, text: str) -> tuple[date, date]:
+        if match := _POINT.fullmatch(text):
+            try:
+                return _days(*(int(part) for part in match.groups() if part))
+            except ValueError:
+                raise InputError(f"{text!r} is not in the calendar") from None
+        raise InputError(f"{text!r} is not {self.expects}")
+
+
+def _days(year: int, month: int | None = None, day: int | None = None) -> tuple[date, date]:
+    """Return the first and the last day of a year, a month or a day."""
+    if month is None:
+        return date(year, 1, 1), date(year, 12, 31)
+    if day is None:
+        return date(year, month, 1), date(year, month, monthrange(year, month)[1])
+    return date(year, month, day), date(year, month, day)
 
 
 @dataclass(frozen=True, slots=True)
