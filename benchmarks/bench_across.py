@@ -36,7 +36,7 @@ from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.rows import table
 from partita.fusion.entities import FusedRecords, Task, add_records, fuse_records
-from partita.fusion.run_results import read_run, run_records
+from partita.fusion.run_results import read_run_results, run_records
 from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
 from partita.linkage.value_levels import record_value
 from partita.options import FuseOptions
@@ -70,7 +70,7 @@ def reports(texts: Sequence[tuple[str, str]], name: str = "reports") -> SourceRe
             for line in one.lines
         )
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return run_records(read_run(path), find_domain("depots").schema)
+        return run_records(read_run_results(path), find_domain("depots").schema)
 
 
 def detailed(facts: Sequence[Fact], rng: np.random.Generator) -> list[Fact]:

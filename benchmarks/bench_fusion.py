@@ -21,7 +21,7 @@ from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fusion import SlotMeasure
 from partita.evaluation.rows import table
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import FusionSettings, fuse
+from partita.fusion.fuse import FusionSettings, fuse_slots
 from partita.options import FuseOptions
 
 CLAIMS = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "claims"
@@ -135,7 +135,7 @@ def made(claims: int, seed: int = 0) -> Claims:
 def seconds(claims: int) -> float:
     given = made(claims)
     start = time.perf_counter()
-    fuse(given, FusionSettings(kinds={"": "open"}))
+    fuse_slots(given, FusionSettings(kinds={"": "open"}))
     return time.perf_counter() - start
 
 

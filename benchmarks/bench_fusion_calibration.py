@@ -20,10 +20,10 @@ from partita.evaluation.rows import table
 from partita.fusion.belief import Parameters, Tempering
 from partita.fusion.claim_files import read_claims
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Fused, FusionSettings, fuse
+from partita.fusion.fuse import Fused, FusionSettings, fuse_slots
 from partita.fusion.kinds import Kind, Reading
 from partita.fusion.parsed_claims import positions
-from partita.fusion.side_files import read_nesting, read_truths
+from partita.fusion.sources import read_nesting, read_truths
 from peers import crh
 from simulated_claims import FAMILIES, Truths, days, numbers
 
@@ -48,7 +48,7 @@ class ClaimSet:
         return measure_fusion(fused.slots[0], rest, self.settings.reading.nesting)
 
     def independent(self) -> SlotMeasure:
-        return self.measured(fuse(self.claims, replace(self.settings, independent=True)))
+        return self.measured(fuse_slots(self.claims, replace(self.settings, independent=True)))
 
     def with_known(self, seed: int = 0) -> SlotMeasure:
         """Return the figures on the other truths where a tenth of them are known."""
@@ -57,7 +57,7 @@ class ClaimSet:
         known = frozenset(names[n] for n in chosen[: int(KNOWN_SHARE * len(names))].tolist())
         slot = self.claims.slots[0]
         truths = {(name, slot): self.truths[name] for name in known}
-        return self.measured(fuse(self.claims, replace(self.settings, truths=truths)), known)
+        return self.measured(fuse_slots(self.claims, replace(self.settings, truths=truths)), known)
 
 
 def claim_sets(folder: Path) -> Iterator[ClaimSet]:
@@ -94,14 +94,16 @@ def errors_by_share(case: ClaimSet, parameters: Parameters) -> list[float]:
     found = []
     for share in SHARES:
         fixed = {slot: replace(parameters, tempering=Tempering(share * rate))}
-        found.append(case.measured(fuse(case.claims, replace(case.settings, fixed=fixed))).error)
+        found.append(
+            case.measured(fuse_slots(case.claims, replace(case.settings, fixed=fixed))).error
+        )
     return found
 
 
 def rows(folder: Path) -> Iterator[list[str]]:
     """Yield a row for each set; simulated sets are means over the seeds."""
     cases = list(claim_sets(folder))
-    fused = [fuse(case.claims, case.settings) for case in cases]
+    fused = [fuse_slots(case.claims, case.settings) for case in cases]
     errors = np.array([
         errors_by_share(case, one.slots[0].parameters)
         for case, one in zip(cases, fused, strict=True)
@@ -143,7 +145,7 @@ def number_rows() -> Iterator[list[str]]:
 
 def _number_figures(claims: Claims, truths: Truths, near: float) -> list[float]:
     """Return the shares of answers near the truth, and the reliability of what is stated."""
-    belief = fuse(claims).slots[0]
+    belief = fuse_slots(claims).slots[0]
     kind = belief.parsed.kind
     said: dict[str, dict[str, float]] = {}
     for n, thing in enumerate(claims.object.tolist()):

@@ -329,7 +329,7 @@ def _fusion_targets() -> list[Target]:
     from partita.fusion.claim_files import read_claims
     from partita.fusion.mass_functions import read_masses
     from partita.fusion.record_files import Slots, judgement_records, table_records
-    from partita.fusion.side_files import (
+    from partita.fusion.sources import (
         read_nesting,
         read_objects,
         read_reliabilities,

@@ -46,12 +46,14 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.Domain.incidents": "partita.Domain.additions",
     "partita.Distribution.clusters": "partita.entities.answer.answer",
     "partita.Distribution.resolved": "partita.entities.answer.answer",
-    # Of a run, read_run makes what run_records takes.
+    # Of a run, read_run_results makes what run_records takes.
     "partita.fusion.account_results.result_accounts": "partita.fusion.run_results.run_records",
     "partita.fusion.accounts.merge_accounts": "partita.fusion.source_records.merge_records",
     "partita.fusion.across.Task": "partita.fusion.entities.Task",
     "partita.fusion.across.add_accounts": "partita.fusion.entities.add_records",
     "partita.fusion.across.fuse_accounts": "partita.fusion.entities.fuse_records",
+    "partita.fusion.fuse.fuse": "partita.fusion.fuse.fuse_slots",
+    "partita.fusion.set_beliefs.combine": "partita.fusion.set_beliefs.combine_beliefs",
 }
 # What is not for users of the package: `partita NAME` of version 0.1 is `python -m research NAME`.
 TO_RESEARCH = {name: name for name in ("study-keys", "tagger train", "tagger test",

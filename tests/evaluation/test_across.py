@@ -10,7 +10,7 @@ from partita.cli import app
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.fusion.entities import Task, fuse_records
-from partita.fusion.run_results import read_run, run_records
+from partita.fusion.run_results import read_run_results, run_records
 from partita.fusion.source_records import SourceRecords, merge_records
 from partita.rules.domain_files import read_domain
 
@@ -27,7 +27,7 @@ def test_entities_across_sources_are_right_more_often_than_any_source(tmp_path):
         app, ["run", "--domain", "depots", *files, "--out", str(tmp_path / "reports.jsonl")]
     )
     assert made.exit_code == 0, made.output
-    reports = run_records(read_run(tmp_path / "reports.jsonl"), schema)
+    reports = run_records(read_run_results(tmp_path / "reports.jsonl"), schema)
     meant = dict(meant_by(reports.records, documents, facts))
     rng, records = np.random.default_rng(0), []
     for source, reliable in TABLES.items():

@@ -7,7 +7,7 @@ import pytest
 from oracles.fusion import simple_nesting
 from partita.evaluation.fusion import measure_fusion
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import FusionSettings, fuse
+from partita.fusion.fuse import FusionSettings, fuse_slots
 from partita.fusion.hierarchy import deepest
 from partita.fusion.kinds import Reading
 
@@ -15,7 +15,7 @@ PLACES = simple_nesting({"MINNEAPOLIS": "MINNESOTA", "MINNESOTA": "USA"})
 
 
 def measured(rows, truths, kind="open"):
-    fused = fuse(Claims.of(rows), FusionSettings(kinds={"": kind}))
+    fused = fuse_slots(Claims.of(rows), FusionSettings(kinds={"": kind}))
     return measure_fusion(fused.slots[0], truths, None)
 
 
@@ -70,7 +70,7 @@ def test_sets_must_be_whole():
 def test_numbers_within_the_tolerance_of_the_truth_are_right():
     rows = [(s, o, "n", "100.4") for s in ("ann", "bob") for o in ("x", "y")]
     reading = Reading(tolerance=0.01)
-    fused = fuse(Claims.of(rows), FusionSettings(kinds={"": "number"}, reading=reading))
+    fused = fuse_slots(Claims.of(rows), FusionSettings(kinds={"": "number"}, reading=reading))
     truths = {"x": "100", "y": "110"}
     assert measure_fusion(fused.slots[0], truths, None).accuracy == 0.0
     assert measure_fusion(fused.slots[0], truths, None, tolerance=0.01).accuracy == 0.5

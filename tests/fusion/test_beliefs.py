@@ -15,7 +15,7 @@ from partita.configurations.solve import solve
 from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError, TotalConflict
 from partita.evidence import combine_all, discount, pair_mass, plausibility
-from partita.fusion.set_beliefs import PairBelief, combine
+from partita.fusion.set_beliefs import PairBelief, combine_beliefs
 
 NAMES = "ABCD"
 LAW = settings(deadline=None, max_examples=30)
@@ -56,7 +56,7 @@ def by_configuration(distribution):
 def test_combination_equals_general_combination(size, data):
     names = NAMES[:size]
     sources = data.draw(beliefs(names))
-    found = combine(CoreferenceSet.of(names), sources, top=100)
+    found = combine_beliefs(CoreferenceSet.of(names), sources, top=100)
     frame, general = brute(names, sources)
     if general is None:
         assert found.conflict == pytest.approx(0, abs=1e-12)
@@ -73,8 +73,8 @@ def test_combination_equals_general_combination(size, data):
 @given(beliefs(), st.randoms(use_true_random=False))
 def test_the_order_of_sources_does_not_matter(sources, chance):
     templates = CoreferenceSet.of(NAMES)
-    first = combine(templates, sources)
-    second = combine(templates, chance.sample(sources, len(sources)))
+    first = combine_beliefs(templates, sources)
+    second = combine_beliefs(templates, chance.sample(sources, len(sources)))
     assert np.allclose(first.pairs.matrix, second.pairs.matrix, atol=1e-12)
     assert first.conflict == pytest.approx(second.conflict, abs=1e-12)
 
@@ -84,7 +84,10 @@ def test_the_order_of_sources_does_not_matter(sources, chance):
 def test_a_source_of_reliability_0_changes_nothing(sources, p):
     templates = CoreferenceSet.of(NAMES)
     deaf = PairBelief("zero", {("A", "B"): p}, 0.0)
-    before, after = combine(templates, sources), combine(templates, [*sources, deaf])
+    before, after = (
+        combine_beliefs(templates, sources),
+        combine_beliefs(templates, [*sources, deaf]),
+    )
     assert np.allclose(before.pairs.matrix, after.pairs.matrix, atol=1e-12)
 
 
@@ -92,19 +95,19 @@ def test_a_certain_source_decides_and_two_that_agree_strengthen():
     templates = CoreferenceSet.of("AB")
     doubtful = PairBelief("ann", {("A", "B"): 0.7}, 0.9)
     sure = PairBelief("bob", {("A", "B"): 0.0})
-    assert combine(templates, [doubtful, sure]).distribution.marginal("A", "B") == 0.0
-    one = combine(templates, [doubtful]).distribution.marginal("A", "B")
-    two = combine(templates, [doubtful, PairBelief("cy", {("A", "B"): 0.6}, 0.5)])
+    assert combine_beliefs(templates, [doubtful, sure]).distribution.marginal("A", "B") == 0.0
+    one = combine_beliefs(templates, [doubtful]).distribution.marginal("A", "B")
+    two = combine_beliefs(templates, [doubtful, PairBelief("cy", {("A", "B"): 0.6}, 0.5)])
     assert two.distribution.marginal("A", "B") > one > 0.5
 
 
 def test_a_large_set_of_sources_that_may_err_has_the_conflict_of_its_pairs():
     names = [f"T{n}" for n in range(13)]
     said = dict.fromkeys(combinations(names, 2), 0.5)
-    weak = combine(CoreferenceSet.of(names), [PairBelief("ann", said, 0.9)], top=1)
+    weak = combine_beliefs(CoreferenceSet.of(names), [PairBelief("ann", said, 0.9)], top=1)
     assert weak.conflict is None
     assert weak.masses.conflict.max() == pytest.approx(0, abs=1e-12)
-    sure = combine(CoreferenceSet.of(names), [PairBelief("ann", said)], top=1)
+    sure = combine_beliefs(CoreferenceSet.of(names), [PairBelief("ann", said)], top=1)
     assert sure.conflict == pytest.approx(sure.distribution.conflict)
 
 
@@ -112,9 +115,9 @@ def test_total_conflict_names_the_sources():
     templates = CoreferenceSet.of("ABC")
     yes = PairBelief("ann", {("A", "B"): 1.0, ("B", "C"): 1.0})
     with pytest.raises(TotalConflict, match=r"ann \(on A = B\) and bob \(on A = B\)"):
-        combine(templates, [yes, PairBelief("bob", {("B", "A"): 0.0})])
+        combine_beliefs(templates, [yes, PairBelief("bob", {("B", "A"): 0.0})])
     with pytest.raises(TotalConflict, match="ann and cy"):
-        combine(templates, [yes, PairBelief("cy", {("A", "C"): 0.0})])
+        combine_beliefs(templates, [yes, PairBelief("cy", {("A", "C"): 0.0})])
 
 
 def test_bad_beliefs_are_refused():
@@ -123,9 +126,9 @@ def test_bad_beliefs_are_refused():
     with pytest.raises(InputError, match=r"probability -1 of A = B by ann"):
         PairBelief("ann", {("A", "B"): -1})
     with pytest.raises(InputError, match="ann refers to an unknown template Z"):
-        combine(CoreferenceSet.of("AB"), [PairBelief("ann", {("A", "Z"): 0.5})])
+        combine_beliefs(CoreferenceSet.of("AB"), [PairBelief("ann", {("A", "Z"): 0.5})])
     with pytest.raises(InputError, match="there is no source to combine"):
-        combine(CoreferenceSet.of("AB"), [])
+        combine_beliefs(CoreferenceSet.of("AB"), [])
 
 
 def matrix(values):

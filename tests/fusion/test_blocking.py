@@ -9,16 +9,17 @@ from hypothesis import given, settings
 
 from oracles.across import SAID, record, records
 from oracles.depots import SCHEMA
-from partita.fusion.blocking import (
+from partita.fusion.entities import Task, fuse_records
+from partita.fusion.record_sets import Reliabilities, SetContext
+from partita.fusion.schema_comparison import (
     MAX_PER_KEY,
+    Chances,
+    Comparer,
     SchemaKeys,
     candidates,
     cannot_match,
     count_record_pairs,
 )
-from partita.fusion.entities import Task, fuse_records
-from partita.fusion.record_sets import Reliabilities, SetContext
-from partita.fusion.schema_comparison import Chances, Comparer
 from partita.rules.domain_files import read_domain
 
 LAW = settings(deadline=None, max_examples=30)

@@ -8,7 +8,7 @@ import pytest
 
 from partita.errors import InputError
 from partita.fusion.claim_files import read_claims
-from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
+from partita.fusion.sources import read_nesting, read_objects, read_reliabilities, read_truths
 
 
 def written(folder: Path, text: str, name: str = "claims.csv") -> Path:

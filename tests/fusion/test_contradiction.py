@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracles.fusion import simple_nesting
 from partita.evidence import MassFunction, combine
 from partita.fusion.claims import Claims
-from partita.fusion.conflict import conflict, conflicts
-from partita.fusion.fuse import FusionSettings, answers_by_object, fuse
+from partita.fusion.fuse import FusionSettings, answers_by_object, fuse_slots
 from partita.fusion.kinds import Reading
+from partita.fusion.warnings import conflict, conflicts
 from partita.templates.entity_types import Hierarchy
 from partita.templates.name import PlaceType
 from partita.templates.slots import StringsType
@@ -48,7 +48,7 @@ def test_slot_types_order_values_as_a_hierarchy_does():
     claims = Claims.of(
         [("a", "x", "AT", "Toledo"), ("b", "x", "AT", "Ohio"), ("c", "x", "AT", "Iowa")]
     )
-    found = fuse(claims, FusionSettings(reading=Reading(types={"AT": PLACES})))
+    found = fuse_slots(claims, FusionSettings(reading=Reading(types={"AT": PLACES})))
     [answer] = answers_by_object(found).values()
     assert [one.value for one in answer.values] == ["TOLEDO", "OHIO", "IOWA"]
     assert sum(one.probability for one in answer.values) + answer.unknown == pytest.approx(1)
@@ -60,14 +60,14 @@ def test_what_a_slot_type_cannot_read_is_an_error():
 
     claims = Claims.of([("a", "x", "N", "many")])
     with pytest.raises(InputError, match="a on N of x: 'many' is not a number"):
-        fuse(claims, FusionSettings(reading=Reading(types={"N": NumberType()})))
+        fuse_slots(claims, FusionSettings(reading=Reading(types={"N": NumberType()})))
 
 
 def test_values_of_one_thing_that_unify_are_a_candidate_together():
     from partita.templates.name import NameType
 
     claims = Claims.of([("a", "x", "NAME", "Camp Elm"), ("b", "x", "NAME", "Elm")])
-    found = fuse(claims, FusionSettings(reading=Reading(types={"NAME": NameType()})))
+    found = fuse_slots(claims, FusionSettings(reading=Reading(types={"NAME": NameType()})))
     [answer] = answers_by_object(found).values()
     assert answer.values[0].value == "CAMP ELM"
     assert answer.values[0].probability > 0.9
@@ -98,7 +98,7 @@ def test_conflict_of_claims_is_that_of_general_combination(said, nested):
     trusted = {f"s{n}": mass for n, (_, mass, _) in enumerate(said)}
     other = [("s0", "y", "at", "TOLEDO")]  # another object does not matter
     reading = Reading(nesting=NESTED if nested else None)
-    found = fuse(Claims.of([*other, *rows]), FusionSettings({"": "open"}, reading, trusted))
+    found = fuse_slots(Claims.of([*other, *rows]), FusionSettings({"": "open"}, reading, trusted))
     here = found.slots[0].parsed.statements.objects.index("x")
     places = {*ENDS, *NESTED.above}
     focal = {
@@ -113,7 +113,9 @@ def test_conflict_of_claims_is_that_of_general_combination(said, nested):
 def claimed(kind, values, **options):
     rows = [(f"s{n}", "x", "is", value) for n, value in enumerate(values)]
     given = {f"s{n}": 0.8 for n in range(len(values))}
-    (found,) = fuse(Claims.of(rows), FusionSettings({"": kind}, Reading(**options), given)).slots
+    (found,) = fuse_slots(
+        Claims.of(rows), FusionSettings({"": kind}, Reading(**options), given)
+    ).slots
     return conflicts(found)[0]
 
 
@@ -131,12 +133,12 @@ def test_conflict_of_claims_follows_the_kind_of_the_slot():
 def test_who_is_right_by_luck_contradicts_nobody():
     rows = [(f"s{n}", f"o{o}", "same", "yes" if (n + o) % 2 else "no")
             for n in range(2) for o in range(40)]  # fmt: skip
-    (belief,) = fuse(Claims.of(rows), FusionSettings({"": "closed"})).slots
+    (belief,) = fuse_slots(Claims.of(rows), FusionSettings({"": "closed"})).slots
     knows = [max(0.0, 2 * one.reliability - 1) for one in belief.trust]
     assert conflicts(belief) == [pytest.approx(knows[0] * knows[1])] * 40
 
 
 def test_known_truths_contradict_who_says_otherwise():
     known = FusionSettings({"": "open"}, reliabilities={"ann": 0.7}, truths={("x", "is"): "b"})
-    (belief,) = fuse(Claims.of([("ann", "x", "is", "a")]), known).slots
+    (belief,) = fuse_slots(Claims.of([("ann", "x", "is", "a")]), known).slots
     assert conflicts(belief) == [pytest.approx(0.7)]

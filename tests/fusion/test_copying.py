@@ -8,7 +8,7 @@ from scipy.stats import poisson
 
 from partita.fusion.claims import Claims
 from partita.fusion.copying import MIN_SHARED, Copying, _unusual_pairs, discount_copies
-from partita.fusion.fuse import FusionSettings, answers_by_object, changes_without, fuse
+from partita.fusion.fuse import FusionSettings, answers_by_object, changes_without, fuse_slots
 
 
 def crowd(copiers: int, objects: int = 120, seed: int = 3) -> Claims:
@@ -25,7 +25,7 @@ def crowd(copiers: int, objects: int = 120, seed: int = 3) -> Claims:
 
 
 def test_a_copier_is_noticed_and_nobody_else():
-    found = fuse(crowd(1), FusionSettings(kinds={"": "open"})).copying
+    found = fuse_slots(crowd(1), FusionSettings(kinds={"": "open"})).copying
     assert [(one.original, one.copier) for one in found] == [("bad 0", "bad 1")]
     assert found[0].shared > 5 * found[0].expected
     assert found[0].significance < 1e-6
@@ -33,7 +33,7 @@ def test_a_copier_is_noticed_and_nobody_else():
 
 
 def test_the_significance_is_that_of_a_poisson_tail_for_all_pairs_of_sources():
-    [copy] = fuse(crowd(1), FusionSettings(kinds={"": "open"})).copying
+    [copy] = fuse_slots(crowd(1), FusionSettings(kinds={"": "open"})).copying
     tail = poisson.sf(copy.shared - 1, copy.expected)
     assert copy.significance == pytest.approx(tail * (7 * 6 / 2), rel=1e-6, abs=0)
 
@@ -43,7 +43,9 @@ def test_of_two_that_agree_the_one_with_fewer_claims_is_the_copier():
     claims = crowd(0)
     bad = [(o, v) for s, o, _, v in rows_of(claims) if s == "bad 0"]
     copied = [("a copier", o, "v", v) for o, v in bad[: 3 * len(bad) // 4]]
-    found = fuse(Claims.of([*rows_of(claims), *copied]), FusionSettings(kinds={"": "open"})).copying
+    found = fuse_slots(
+        Claims.of([*rows_of(claims), *copied]), FusionSettings(kinds={"": "open"})
+    ).copying
     assert [(one.original, one.copier) for one in found] == [("bad 0", "a copier")]
     assert found[0].common == len(copied)
 
@@ -73,13 +75,13 @@ def test_only_what_the_copier_repeats_is_believed_less():
 
 
 def test_independent_sources_are_not_accused():
-    assert fuse(crowd(0), FusionSettings(kinds={"": "open"})).copying == ()
+    assert fuse_slots(crowd(0), FusionSettings(kinds={"": "open"})).copying == ()
 
 
 def test_copied_claims_can_be_believed_less():
     claims = crowd(2)
-    plain = answers_by_object(fuse(claims, FusionSettings(kinds={"": "open"})))
-    wary = answers_by_object(fuse(claims, FusionSettings(kinds={"": "open"}, discount=True)))
+    plain = answers_by_object(fuse_slots(claims, FusionSettings(kinds={"": "open"})))
+    wary = answers_by_object(fuse_slots(claims, FusionSettings(kinds={"": "open"}, discount=True)))
 
     def right(answers):
         return sum(a.values[0].value == f"true {a.object[1:]}" for a in answers.values())
@@ -91,7 +93,7 @@ def test_copied_claims_can_be_believed_less():
 def test_what_changes_without_a_source():
     rows = [("ann", "x", "c", "Rome"), ("bob", "x", "c", "Rome"), ("cy", "x", "c", "Oslo"),
             ("ann", "y", "c", "Bonn")]  # fmt: skip
-    fused = fuse(Claims.of(rows), FusionSettings(kinds={"": "open"}))
+    fused = fuse_slots(Claims.of(rows), FusionSettings(kinds={"": "open"}))
     [lost] = [one for one in changes_without(fused, "ann") if one.object == "y"]
     assert (lost.before, lost.after) == ("Bonn", "")
     assert changes_without(fused, "cy") == ()

@@ -11,10 +11,10 @@ import pytest
 from partita.fusion.claims import Claims
 from partita.fusion.dependence import claim_weights
 from partita.fusion.estimation import Rates, expect
-from partita.fusion.fuse import FusionSettings, answers_by_object, fuse
+from partita.fusion.fuse import FusionSettings, answers_by_object, fuse_slots
 from partita.fusion.hierarchy import flat_order
 from partita.fusion.open_slots import open_problem
-from partita.fusion.value_reading import statements
+from partita.fusion.value_reading import claim_statements
 from partita.fusion.warnings import belief_warnings
 
 VALUES = ["a", "b", "c", "d"]
@@ -25,7 +25,7 @@ def stated(rows):
     claims = Claims.of([(s, o, "slot", v) for s, o, v in rows])
     value = np.array([VALUES.index(claims.values[n]) for n in claims.value], dtype=np.int64)
     codes = (claims.object, claims.source, value)
-    return statements(claims.objects, claims.sources, VALUES, codes, claims.confidence)
+    return claim_statements(claims.objects, claims.sources, VALUES, codes, claims.confidence)
 
 
 def urn(wrong, alpha, values):
@@ -82,7 +82,7 @@ def clique(members: int, honest: int, objects: int = 150) -> Claims:
 
 
 def test_a_clique_that_always_agrees_counts_as_one_source():
-    fused = fuse(clique(6, 3), FusionSettings(kinds=OPEN))
+    fused = fuse_slots(clique(6, 3), FusionSettings(kinds=OPEN))
     [belief] = fused.slots
     right = [a.values[0].value == f"true {a.object[1:]}" for a in answers_by_object(fused).values()]
     assert np.mean(right) > 0.75
@@ -97,10 +97,10 @@ def test_a_clique_that_always_agrees_counts_as_one_source():
 
 def test_few_claims_and_bare_majorities_are_warned_about():
     rows = [(s, f"o{n}", "v", f"{s} {n}") for n in range(10) for s in ("ann", "bob")]
-    [belief] = fuse(Claims.of(rows), FusionSettings(kinds=OPEN)).slots
+    [belief] = fuse_slots(Claims.of(rows), FusionSettings(kinds=OPEN)).slots
     assert [one.kind for one in belief_warnings(belief)] == ["majority", "few claims"]
     agreed = [(s, f"o{n}", "v", f"{n}") for n in range(10) for s in ("ann", "bob", "cy")]
-    [belief] = fuse(Claims.of(agreed), FusionSettings(kinds=OPEN)).slots
+    [belief] = fuse_slots(Claims.of(agreed), FusionSettings(kinds=OPEN)).slots
     assert not list(belief_warnings(belief))
 
 
@@ -109,7 +109,7 @@ def test_one_claim_is_not_tempered_and_many_are():
     given = {"ann": 0.8, "bob": 0.8, "cy": 0.8}
     plain, tempered = (
         answers_by_object(
-            fuse(Claims.of(rows), FusionSettings(OPEN, reliabilities=given, independent=i))
+            fuse_slots(Claims.of(rows), FusionSettings(OPEN, reliabilities=given, independent=i))
         )
         for i in (True, False)
     )
@@ -120,7 +120,7 @@ def test_one_claim_is_not_tempered_and_many_are():
 
 def test_two_to_one_about_one_object_is_not_certain():
     rows = [("ann", "x", "v", "Rome"), ("bob", "x", "v", "Rome"), ("cy", "x", "v", "Oslo")]
-    [best, *_] = answers_by_object(fuse(Claims.of(rows), FusionSettings(kinds=OPEN)))[
+    [best, *_] = answers_by_object(fuse_slots(Claims.of(rows), FusionSettings(kinds=OPEN)))[
         "x", "v"
     ].values
     assert best.value == "Rome"
@@ -137,8 +137,8 @@ def test_known_truths_temper_sources_that_are_wrong_together():
             rows.append((f"s{s}", f"o{n}", "v", popular if hard else f"true {n}"))
         truths[f"o{n}"] = f"true {n}"
     known = {(f"o{n}", "v"): truths[f"o{n}"] for n in range(100)}
-    before = answers_by_object(fuse(Claims.of(rows), FusionSettings(kinds=OPEN)))
-    fused = fuse(Claims.of(rows), FusionSettings(kinds=OPEN, truths=known))
+    before = answers_by_object(fuse_slots(Claims.of(rows), FusionSettings(kinds=OPEN)))
+    fused = fuse_slots(Claims.of(rows), FusionSettings(kinds=OPEN, truths=known))
     after = answers_by_object(fused)
     assert fused.slots[0].parameters.tempering.fitted == 100
     rest = [f"o{n}" for n in range(100, 300)]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from oracles.fusion import dawid_skene, matching_marginals, open_posterior, simple_nesting
 from partita.fusion.claims import Claims
 from partita.fusion.estimation import Rates, estimate_rates, expect
+from partita.fusion.fuse import MAX_EXACT, match_pairs
 from partita.fusion.hierarchy import nested_order
-from partita.fusion.matching import MAX_EXACT, match_pairs
 from partita.fusion.open_slots import open_problem
 from partita.fusion.slot import SHRINKAGE, closed_problem, closed_rates
-from partita.fusion.value_reading import statements
+from partita.fusion.value_reading import claim_statements
 
 TREE = {"OSLO": "NORWAY", "BERGEN": "NORWAY", "ROME": "ITALY", "PISA": "ITALY", "LUCCA": "ITALY"}
 PLACES = sorted({*TREE, *TREE.values()})
@@ -25,7 +25,7 @@ def gathered(rows, values):
     claims = Claims.of([(s, o, "slot", v) for s, o, v in rows])
     value = np.array([values.index(claims.values[n]) for n in claims.value], dtype=np.int64)
     said = (claims.object, claims.source, value)
-    return statements(claims.objects, claims.sources, values, said, claims.confidence)
+    return claim_statements(claims.objects, claims.sources, values, said, claims.confidence)
 
 
 @settings(deadline=None, max_examples=60)

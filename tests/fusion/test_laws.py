@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from partita.errors import InputError, TotalConflict, Unavailable
 from partita.fusion.claims import Claims, join_claims
-from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse, without
+from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse_slots, without
 
 VALUES = ["Rome", "Oslo", "Bonn", "Lima"]
 CLAIM = st.tuples(
@@ -26,7 +26,7 @@ LAW = settings(deadline=None, max_examples=40)
 
 
 def believed(claims, **options):
-    return answers_by_object(fuse(claims, FusionSettings(**options)))
+    return answers_by_object(fuse_slots(claims, FusionSettings(**options)))
 
 
 def probability(answers, thing, value):
@@ -85,21 +85,21 @@ def test_two_that_agree_strengthen(first, second, kind):
 @given(CLAIMS, CLAIMS, KINDS)
 def test_adding_claims_equals_starting_from_scratch(rows, more, kind):
     rows = [*rows, *(("eve", f"w{n}", "city", v) for n, v in enumerate(VALUES))]
-    before = fuse(Claims.of(rows), FusionSettings(kinds={"": kind}))
+    before = fuse_slots(Claims.of(rows), FusionSettings(kinds={"": kind}))
     whole = join_claims(Claims.of(rows), Claims.of(more))
-    scratch = fuse(whole, FusionSettings(kinds={"": kind}, fixed=before.parameters))
+    scratch = fuse_slots(whole, FusionSettings(kinds={"": kind}, fixed=before.parameters))
     assert extend(before, Claims.of(more)) == answers_by_object(scratch)
 
 
 def test_adding_claims_leaves_other_objects_as_they_were():
-    before = fuse(Claims.of([("ann", "x", "city", "Rome"), ("bob", "y", "city", "Oslo")]))
+    before = fuse_slots(Claims.of([("ann", "x", "city", "Rome"), ("bob", "y", "city", "Oslo")]))
     after = extend(before, Claims.of([("cy", "y", "city", "Bonn")]))
     assert after["x", "city"] == answers_by_object(before)["x", "city"]
     assert after["y", "city"] != answers_by_object(before)["y", "city"]
 
 
 def test_a_new_value_of_a_closed_slot_asks_for_learning_again():
-    before = fuse(Claims.of([("ann", "x", "ok", "yes"), ("bob", "y", "ok", "no")]),
+    before = fuse_slots(Claims.of([("ann", "x", "ok", "yes"), ("bob", "y", "ok", "no")]),
                   FusionSettings(kinds={"": "closed"}))  # fmt: skip
     with pytest.raises(InputError, match="MAYBE is no value of ok, which has NO, YES"):
         extend(before, Claims.of([("cy", "y", "ok", "maybe")]))
@@ -107,7 +107,7 @@ def test_a_new_value_of_a_closed_slot_asks_for_learning_again():
 
 def test_with_one_match_each_nothing_can_be_added():
     rows = [("ann", "a_1", "same", "1"), ("ann", "a_2", "same", "0")]
-    before = fuse(Claims.of(rows), FusionSettings(kinds={"": "closed"}, separator="_"))
+    before = fuse_slots(Claims.of(rows), FusionSettings(kinds={"": "closed"}, separator="_"))
     with pytest.raises(Unavailable, match="fuse all sources again"):
         extend(before, Claims.of(rows))
 
@@ -119,7 +119,7 @@ def test_leaving_a_source_out_is_never_having_heard_it(rows, kind):
         return
     left_out = rows[0][0]
     rest = [row for row in rows if row[0] != left_out]
-    found = without(fuse(Claims.of(rows), FusionSettings(kinds={"": kind})), left_out)
+    found = without(fuse_slots(Claims.of(rows), FusionSettings(kinds={"": kind})), left_out)
     assert answers_by_object(found) == believed(Claims.of(rest), kinds={"": kind})
 
 
@@ -127,7 +127,7 @@ def test_certain_sources_that_contradict_each_other_are_named():
     rows = [("ann", "x", "city", "Rome"), ("bob", "x", "city", "Oslo"), ("cy", "x", "city", "Rome")]
     sure = FusionSettings(kinds={"": "open"}, reliabilities={"ann": 1.0, "bob": 1.0})
     with pytest.raises(TotalConflict, match=r"ann \(says Rome of x\)") as caught:
-        fuse(Claims.of(rows), sure)
+        fuse_slots(Claims.of(rows), sure)
     assert "bob (says Oslo of x)" in str(caught.value)
     assert "cy" not in str(caught.value)
 
@@ -141,11 +141,11 @@ def test_a_reliability_is_a_number_from_0_to_1(reliability):
 def test_unknown_slots_and_sources_are_refused():
     claims = Claims.of([("ann", "x", "city", "Rome")])
     with pytest.raises(InputError, match="unknown slot 'town'; there are city"):
-        fuse(claims, FusionSettings(kinds={"town": "open"}))
+        fuse_slots(claims, FusionSettings(kinds={"town": "open"}))
     with pytest.raises(InputError, match="unknown kind 'vague'"):
-        fuse(claims, FusionSettings(kinds={"city": "vague"}))
+        fuse_slots(claims, FusionSettings(kinds={"city": "vague"}))
     with pytest.raises(InputError, match="no source named 'bob'"):
-        without(fuse(claims), "bob")
+        without(fuse_slots(claims), "bob")
 
 
 def test_where_nobody_is_heard_nothing_is_believed():
@@ -155,7 +155,7 @@ def test_where_nobody_is_heard_nothing_is_believed():
 
 def test_without_its_only_source_there_is_nothing_to_fuse():
     with pytest.raises(InputError, match="there are no claims to fuse"):
-        without(fuse(Claims.of([("ann", "x", "city", "Rome")])), "ann")
+        without(fuse_slots(Claims.of([("ann", "x", "city", "Rome")])), "ann")
 
 
 def test_known_truths_decide_and_teach():
@@ -165,7 +165,7 @@ def test_known_truths_decide_and_teach():
         for row in (("ann", f"o{n}", "city", "Rome"), ("bob", f"o{n}", "city", f"Oslo {n}"))
     ]
     known = {(f"o{n}", "city"): f"Oslo {n}" for n in range(8)}
-    found = fuse(Claims.of(rows), FusionSettings(kinds={"": "open"}, truths=known))
+    found = fuse_slots(Claims.of(rows), FusionSettings(kinds={"": "open"}, truths=known))
     answers = answers_by_object(found)
     assert probability(answers, "o0", "Oslo 0") == 1.0
     assert probability(answers, "o11", "Oslo 11") > 0.9
@@ -175,8 +175,8 @@ def test_known_truths_decide_and_teach():
 
 
 def test_trust_has_an_interval_that_narrows():
-    few = fuse(Claims.of([(s, f"o{n}", "c", "v") for s in ("a", "b") for n in range(3)]))
-    many = fuse(Claims.of([(s, f"o{n}", "c", "v") for s in ("a", "b") for n in range(300)]))
+    few = fuse_slots(Claims.of([(s, f"o{n}", "c", "v") for s in ("a", "b") for n in range(3)]))
+    many = fuse_slots(Claims.of([(s, f"o{n}", "c", "v") for s in ("a", "b") for n in range(300)]))
     [narrow], [wide] = ([one for one in f.slots[0].trust if one.source == "a"] for f in (many, few))
     assert wide.low < wide.reliability < wide.high
     assert narrow.high - narrow.low < wide.high - wide.low

@@ -14,7 +14,7 @@ from scipy.stats import t
 
 from partita.evaluation.fusion import measure_fusion
 from partita.fusion.claims import Claims, join_claims
-from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse
+from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse_slots
 from partita.fusion.numeric_slots import _density, first_scales
 from partita.fusion.value_reading import parse_slot
 
@@ -28,7 +28,7 @@ KINDS = {"": "number"}
 @pytest.fixture(scope="module")
 def simulated():
     claims, truths = numbers(7, objects=250)
-    return claims, truths, fuse(claims)
+    return claims, truths, fuse_slots(claims)
 
 
 def table(claims):
@@ -55,7 +55,7 @@ def test_numbers_with_heavy_tails_are_at_least_as_near_as_those_of_crh(simulated
 def test_a_zero_among_the_numbers_makes_no_error_relative():
     """Sources differ by 1 whatever the size; a 0 has no logarithm."""
     rows = [(f"s{k}", f"o{n}", "v", str(n + (k > 0))) for n in range(0, 60, 5) for k in range(3)]
-    found = answers_by_object(fuse(Claims.of(rows), FusionSettings(kinds=KINDS)))
+    found = answers_by_object(fuse_slots(Claims.of(rows), FusionSettings(kinds=KINDS)))
     assert [found[f"o{n}", "v"].values[0].value for n in (0, 5)] == ["1", "6"]
 
 
@@ -79,7 +79,7 @@ def test_scales_follow_the_order_of_the_true_ones(simulated):
 
 def test_days_that_are_often_exact_are_stated_as_such():
     claims, truths = days(7, objects=200)
-    [belief] = fuse(claims).slots
+    [belief] = fuse_slots(claims).slots
     assert belief.parsed.kind == "date"
     assert belief.parameters.scales.margin == 0.0
     figures = measure_fusion(belief, truths, None)
@@ -98,7 +98,7 @@ def test_a_rounding_source_supports_what_rounds_to_its_number():
     rough = [("bob", f"o{n}", "size", str(1000 * n)) for n in range(1, 30)]
     other = [("cy", f"o{n}", "size", str(1000 * n + 34 + (n % 3 == 0) * (n % 7 + 1)))
              for n in range(1, 30)]  # fmt: skip
-    belief = fuse(Claims.of([*exact, *rough, *other]), FusionSettings(kinds=KINDS)).slots[0]
+    belief = fuse_slots(Claims.of([*exact, *rough, *other]), FusionSettings(kinds=KINDS)).slots[0]
     assert belief.parameters.scales.steps == {"bob": 1000.0}
     trust = {one.source: one for one in belief.trust}
     assert trust["bob"].reliability > 0.8
@@ -120,24 +120,24 @@ LAW = settings(deadline=None, max_examples=10)
 def test_the_laws_hold_for_noisy_numbers(seed, chance):
     claims, _ = numbers(seed, sources=4, objects=15)
     rows = rows_of(claims)
-    before = fuse(Claims.of(rows), FusionSettings(kinds=KINDS))
+    before = fuse_slots(Claims.of(rows), FusionSettings(kinds=KINDS))
     believed = answers_by_object(before)
     for answer in believed.values():
         assert sum(v.probability for v in answer.values) + answer.unknown == pytest.approx(1)
     assert answers_by_object(
-        fuse(Claims.of(chance.sample(rows, len(rows))), FusionSettings(kinds=KINDS))
+        fuse_slots(Claims.of(chance.sample(rows, len(rows))), FusionSettings(kinds=KINDS))
     ) == believed  # fmt: skip
     deaf = [("zero", *row[1:]) for row in rows[:9]]
     ignored = FusionSettings(kinds=KINDS, reliabilities={"zero": 0.0})
-    assert answers_by_object(fuse(Claims.of([*rows, *deaf]), ignored)) == believed
+    assert answers_by_object(fuse_slots(Claims.of([*rows, *deaf]), ignored)) == believed
     sure = Claims.of([*rows, ("sure", "o1", "value", "77")])
-    certain = fuse(sure, FusionSettings(kinds=KINDS, reliabilities={"sure": 1.0}))
+    certain = fuse_slots(sure, FusionSettings(kinds=KINDS, reliabilities={"sure": 1.0}))
     [first, *_] = answers_by_object(certain)["o1", "value"].values
     assert (first.value, first.probability) == ("77", pytest.approx(1.0))
     more = [("eve", "o2", "value", "120"), ("s1", "o3", "value", "90")]
     scratch = FusionSettings(kinds=KINDS, fixed=before.parameters)
     whole = join_claims(Claims.of(rows), Claims.of(more))
-    assert extend(before, Claims.of(more)) == answers_by_object(fuse(whole, scratch))
+    assert extend(before, Claims.of(more)) == answers_by_object(fuse_slots(whole, scratch))
 
 
 def rows_of(claims):
@@ -156,7 +156,9 @@ def test_guesses_anywhere_are_not_errors_of_a_scale():
         for n in range(200)
         for s in range(6)
     ]
-    assert fuse(Claims.of(rows), FusionSettings(kinds=KINDS)).slots[0].parameters.scales is None
+    assert (
+        fuse_slots(Claims.of(rows), FusionSettings(kinds=KINDS)).slots[0].parameters.scales is None
+    )
 
 
 @pytest.mark.parametrize("degrees", [1.0, 2.0, 4.0, 30.0])

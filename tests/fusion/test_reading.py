@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles.fusion import simple_nesting
 from partita.errors import InputError
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import FusionSettings, answers_by_object, fuse
+from partita.fusion.fuse import FusionSettings, answers_by_object, fuse_slots
 from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import Reading, likely_kind
 from partita.fusion.parsed_claims import normalise_number, parse_sets
@@ -17,7 +17,9 @@ from partita.fusion.people import NameLexicon, names_nobody, people, people_by_t
 
 
 def answer(rows, kind, thing="x", **reading):
-    found = fuse(Claims.of(rows), FusionSettings(kinds={"": kind}, reading=Reading(**reading)))
+    found = fuse_slots(
+        Claims.of(rows), FusionSettings(kinds={"": kind}, reading=Reading(**reading))
+    )
     return answers_by_object(found)[thing, rows[0][2]]
 
 
@@ -196,7 +198,7 @@ def test_nobody_is_named(text):
 
 def test_a_hierarchy_orders_only_the_slots_that_it_is_about():
     rows = [("a", "x", "p", "Minneapolis"), ("a", "x", "year", "1996"), ("b", "x", "year", "1996")]
-    found = fuse(Claims.of(rows), FusionSettings(reading=Reading(nesting=PLACES)))
+    found = fuse_slots(Claims.of(rows), FusionSettings(reading=Reading(nesting=PLACES)))
     assert found.slot("p").parsed.order.inner == 3
     assert found.slot("year").parsed.order.inner == 0
 

@@ -8,7 +8,7 @@ import pytest
 
 from partita.errors import InputError
 from partita.fusion.record_files import Slots, claim_records, judgement_records, table_records
-from partita.fusion.run_results import read_run, run_records
+from partita.fusion.run_results import read_run_results, run_records
 from partita.fusion.source_records import merge_records
 from partita.fusion.sources import read_source
 from partita.rules.domain_files import read_domain
@@ -63,8 +63,8 @@ def results(tmp_path, lines=RESULTS):
 
 def test_results_are_records_with_their_distribution_and_where_they_stand(tmp_path):
     path = results(tmp_path)
-    assert (read_source(path).kind, read_run(path).domain) == ("reports", "depots")
-    found = run_records(read_run(path), ABOUT.schema)
+    assert (read_source(path).kind, read_run_results(path).domain) == ("reports", "depots")
+    found = run_records(read_run_results(path), ABOUT.schema)
     assert [one.id for one in found.records] == ["watch/m/T1", "watch/m/T3", "watch/m/T4"]
     first = found.records[0]
     assert dict(first.template.slots) == {
@@ -82,7 +82,7 @@ def test_results_are_records_with_their_distribution_and_where_they_stand(tmp_pa
 def test_results_without_entities_are_refused(tmp_path):
     bare = {key: value for key, value in RESULTS[0].items() if key != "entities"}
     with pytest.raises(InputError, match=r"watch\.jsonl, line 1: set 'm\.1' has no entities"):
-        run_records(read_run(results(tmp_path, [bare])), ABOUT.schema)
+        run_records(read_run_results(results(tmp_path, [bare])), ABOUT.schema)
 
 
 def test_records_are_records_of_their_file_or_of_a_column(tmp_path):

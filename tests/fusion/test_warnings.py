@@ -7,7 +7,7 @@ import pytest
 
 from partita.app.fuse import fuse_claims
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import FusionSettings, fuse
+from partita.fusion.fuse import FusionSettings, fuse_slots
 from partita.fusion.warnings import belief_warnings
 from partita.options import FuseOptions
 from partita.views.fusion import fused_json
@@ -25,7 +25,7 @@ def colluding(sources, together, objects=60):
 
 
 def kinds_of_warnings(rows, **options):
-    [belief] = fuse(Claims.of(rows), FusionSettings(kinds={"": "open"}, **options)).slots
+    [belief] = fuse_slots(Claims.of(rows), FusionSettings(kinds={"": "open"}, **options)).slots
     return belief, {one.kind: one for one in belief_warnings(belief)}
 
 

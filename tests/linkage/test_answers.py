@@ -23,10 +23,10 @@ from partita.configurations.solve import solve
 from partita.core import Budget
 from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, MergeRule, cluster_sets, row_probabilities
-from partita.linkage.cluster_tables import summary, totals
+from partita.linkage.cluster_tables import cluster_summary, totals
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
-from partita.linkage.pair_table import PairTable
+from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Sets, conditioned
 from partita.tables.writing import write_table
 
@@ -504,7 +504,7 @@ def test_the_score_of_a_pair_counts_like_one_more_draw() -> None:
 def test_the_summary_has_the_expected_quality_of_the_clusters() -> None:
     clustering = answered(sets_of([("a", "b", 0.9), ("c", "d", 0.8), ("e", "f", 0.1)]))
     p = clustering.answers.pair
-    found = summary(totals(clustering), MergeRule.fixed(0.5), None)
+    found = cluster_summary(totals(clustering), MergeRule.fixed(0.5), None)
     assert found.clusters == 4
     assert found.entities.value == pytest.approx(6 - p.sum(), abs=1e-6)
     assert found.precision.value == pytest.approx(p[:2].mean(), abs=1e-6)

@@ -14,7 +14,7 @@ from oracles.answers import TABLE_1, brute
 from partita.app.solve import pair_table
 from partita.errors import InputError, Unavailable
 from partita.linkage.grouping import group
-from partita.linkage.pair_table import PairTable
+from partita.linkage.pairs import PairTable
 
 COLUMNS = {"left": ["A", "B", "C"], "right": ["B", "C", "D"], "probability": [0.5, 0.25, 0.0]}
 

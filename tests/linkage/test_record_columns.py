@@ -9,10 +9,9 @@ import pytest
 
 from oracles.people import people
 from partita.errors import InputError
-from partita.linkage.agreement_patterns import Patterns, fit_patterns
 from partita.linkage.record_columns import FEW, cell_text, cleaned, guess_columns, guess_kind, iso
 from partita.linkage.record_tables import read_records
-from partita.linkage.splink_engine import link_type
+from partita.linkage.splink_engine import Patterns, fit_patterns, link_type
 from partita.linkage.splink_settings import BlockingRule, candidate_rules, choose_rules, comparison
 
 COLUMNS = {name: [str(row[name]) for row in people(50)[0]] for name in people(1)[0][0]}

@@ -19,7 +19,7 @@ from pyarrow import feather, parquet
 
 import partita
 from partita.fusion.claim_files import read_claims
-from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
+from partita.fusion.sources import read_nesting, read_objects, read_reliabilities, read_truths
 from partita.linkage.clusters import read_clusters, read_record_ids, read_template_list
 from partita.linkage.grouping import group
 from partita.linkage.increments import read_previous

@@ -16,7 +16,7 @@ from partita.fusion.copying import Copying
 from partita.fusion.entities import find_copying_sources
 from partita.fusion.sources import Content, FuseSource, NamedTable, read_source
 from partita.options import FuseOptions, described
-from partita.tables.frames import is_frame
+from partita.tables.reading import is_frame
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel

@@ -35,11 +35,11 @@ from partita.linkage.cluster_tables import (
     ClusterSummary,
     alternatives,
     chosen_threshold,
+    cluster_summary,
     pair_columns,
     possible_merges,
     record_columns,
     review,
-    summary,
     totals,
 )
 from partita.linkage.clusters import read_record_ids
@@ -60,7 +60,7 @@ from partita.tables.columns import IntegerIds
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
     from partita.configurations.forest.model import ForestParameters
-    from partita.linkage.pair_table import PairTable
+    from partita.linkage.pairs import PairTable
 
 MIN_MERGE_PROBABILITY = (
     0.45  # mean probability from which merging raises the expected F1, where that is .9
@@ -313,7 +313,9 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
         rule = MergeRule.fixed(chosen_threshold(merges, target, MIN_MERGE_PROBABILITY))
         clustering = answered(sets, solver, rule, progress)
     judged = 0 if known.labels is None else len(known.labels.pairs)
-    figures = summary(totals(clustering), rule, target, solver.parameters, judged, len(kept))
+    figures = cluster_summary(
+        totals(clustering), rule, target, solver.parameters, judged, len(kept)
+    )
     warn_of(failures, "set")
     return Clusters(figures, clustering, order, ids, before, kept, failures)
 

@@ -17,9 +17,8 @@ from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure_fusion
 from partita.fusion.claim_files import claim_columns, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
-from partita.fusion.fuse import Fused, FusionSettings, ValueChange, changes_without, fuse
+from partita.fusion.fuse import Fused, FusionSettings, ValueChange, changes_without, fuse_slots
 from partita.fusion.kinds import Reading
-from partita.fusion.side_files import read_nesting, read_objects, read_reliabilities, read_truths
 from partita.fusion.sources import (
     BELIEFS,
     CLAIMS,
@@ -29,7 +28,11 @@ from partita.fusion.sources import (
     REPORTS,
     SOURCES,
     FuseSource,
+    read_nesting,
+    read_objects,
+    read_reliabilities,
     read_source,
+    read_truths,
 )
 from partita.fusion.warnings import belief_warnings
 from partita.options import FuseOptions
@@ -41,9 +44,9 @@ from partita.templates.slots import symbol
 if TYPE_CHECKING:
     from partita.domains import Domain
     from partita.fusion.entities import EntityChange, FusedRecords, Task
-    from partita.fusion.linked_tables import Known, LinkedTable, Linker
     from partita.fusion.mass_functions import CombinedMasses, MassFile, SourceMasses
     from partita.fusion.record_files import Slots
+    from partita.fusion.record_sets import Known, LinkedTable, Linker
     from partita.fusion.run_results import RunResults
     from partita.fusion.source_records import SourceRecords
     from partita.linkage.record_tables import RecordTable
@@ -167,7 +170,7 @@ def fuse_claims(sources: Sequence[Any], options: FuseOptions | None = None) -> F
         claims = latest_claims(claims, chosen.latest)
     if chosen.objects is not None:
         _refuse_unknown_objects(claims, read_objects(chosen.objects))
-    fused = fuse(claims, _settings(chosen, claims))
+    fused = fuse_slots(claims, _settings(chosen, claims))
     measured = () if chosen.truth is None else measure_slots(fused, chosen.truth)
     changes = changes_without(fused, chosen.without) if chosen.without is not None else ()
     return Fusion(fused, measured, changes, (*claims.notes, *_table_notes(chosen), *_notes(fused)))
@@ -320,7 +323,7 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
     from partita.app.solve import parameters_path
     from partita.domains import find_domain, maximum_entropy
     from partita.fusion.record_files import table_slots
-    from partita.fusion.run_results import read_run
+    from partita.fusion.run_results import read_run_results
     from partita.fusion.source_records import merge_records
 
     chosen = _with_tables(options)
@@ -336,7 +339,7 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
         linker = table_linker(chosen.engine)
         task = _task(chosen, records, slots.schema, linker=linker)
         return _entities(task, records, chosen, "", _row_id_notes(records))
-    runs = [read_run(one) for one in read if one.kind == REPORTS]
+    runs = [read_run_results(one) for one in read if one.kind == REPORTS]
     name = chosen.domain or _domain(runs) or DOMAIN
     domain = find_domain(name)
     if (path := parameters_path(chosen.parameters)) is not None:

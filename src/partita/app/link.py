@@ -11,16 +11,16 @@ from typing import Any
 from partita.app.cluster import Clusters, cluster_scores
 from partita.core import Budget, Id
 from partita.errors import InputError
-from partita.linkage.engines import (
+from partita.linkage.engines import chosen_engine, open_engine
+from partita.linkage.record_columns import Column
+from partita.linkage.record_tables import (
     LinkageEngine,
     Progress,
+    RecordTable,
     Scored,
     Settings,
-    chosen_engine,
-    open_engine,
+    read_records,
 )
-from partita.linkage.record_columns import Column
-from partita.linkage.record_tables import RecordTable, read_records
 from partita.linkage.splink_engine import read_settings, splink_errors
 from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, described
 

@@ -17,7 +17,7 @@ from partita.options import SolveOptions, default_memory, described
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
-    from partita.linkage.pair_table import Chosen, PairTable
+    from partita.linkage.pairs import Chosen, PairTable
     from partita.linkage.sets import Sets
     from partita.tables.columns import IntegerIds
 
@@ -199,7 +199,7 @@ def pair_table(
     """
     from partita.linkage.pairs import read_pairs
     from partita.tables.columns import IntegerIds
-    from partita.tables.frames import is_frame
+    from partita.tables.reading import is_frame
 
     ids = IntegerIds()
     name = None

@@ -14,7 +14,6 @@ from partita.core.cells import cells_of
 from partita.entities.entities import longest_name
 from partita.errors import InputError
 from partita.fusion.belief import Parameters
-from partita.fusion.blocking import Key, SchemaKeys, count_record_pairs
 from partita.fusion.claims import Claims, checked_reliabilities
 from partita.fusion.copying import Copying
 from partita.fusion.entity_values import (
@@ -26,28 +25,26 @@ from partita.fusion.entity_values import (
     view_alone,
     view_of_cell,
 )
-from partita.fusion.fuse import FusionSettings, fuse
+from partita.fusion.fuse import FusionSettings, fuse_slots
 from partita.fusion.kinds import TYPED
-from partita.fusion.linked_tables import (
-    LinkedTable,
-    Linker,
-    known_pairs,
-    linked_records,
-    record_table,
-    source_agreement,
-)
 from partita.fusion.open_slots import open_rates
 from partita.fusion.record_sets import (
     Compared,
+    LinkedTable,
+    Linker,
     RecordSet,
     Reliabilities,
     SetContext,
+    known_pairs,
+    linked_records,
     linked_sets,
     record_components,
+    record_table,
     resolve_judgements,
     solve_groups,
+    source_agreement,
 )
-from partita.fusion.schema_comparison import Chances, Comparer
+from partita.fusion.schema_comparison import Chances, Comparer, Key, SchemaKeys, count_record_pairs
 from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
 from partita.fusion.trust import (
     Agreement,
@@ -57,8 +54,8 @@ from partita.fusion.trust import (
     shared_slots,
 )
 from partita.fusion.value_reading import MIN_VALUES
-from partita.linkage.engines import Settings as LinkSettings
 from partita.linkage.record_tables import RecordTable
+from partita.linkage.record_tables import Settings as LinkSettings
 from partita.pairs.models import MaximumEntropy
 from partita.templates.name import NameType
 from partita.templates.schema import OWN_TYPE, Schema
@@ -527,4 +524,4 @@ def find_copying_sources(fused: FusedRecords) -> tuple[Copying, ...]:
         reliabilities=fused.learned.fixed,
         fixed={slot: fused.learned.slots[slot] for slot in sorted(slots)},
     )
-    return fuse(Claims.of(rows), settings).copying
+    return fuse_slots(Claims.of(rows), settings).copying

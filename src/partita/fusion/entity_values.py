@@ -18,12 +18,12 @@ from partita.core.cells import Cells
 from partita.entities.values import AnchorCells
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims
-from partita.fusion.conflict import conflict
-from partita.fusion.fuse import FusionSettings, fuse
+from partita.fusion.fuse import FusionSettings, fuse_slots
 from partita.fusion.kinds import Reading
 from partita.fusion.record_sets import Reliabilities
 from partita.fusion.source_records import SourceRecord
-from partita.fusion.typed import decode_value, display_text, encode_value
+from partita.fusion.value_reading import decode_value, display_text, encode_value
+from partita.fusion.warnings import conflict
 from partita.templates.name import Name
 from partita.templates.schema import OWN_TYPE, Schema
 from partita.templates.slots import Value
@@ -203,7 +203,7 @@ def _fuse_requests(
              if source in settings.reliabilities}  # fmt: skip
     reliabilities = {**settings.reliabilities, **given}
     settings = replace(settings, fixed=fixed, reliabilities=reliabilities)
-    fused = fuse(Claims.of(requests.rows), settings)
+    fused = fuse_slots(Claims.of(requests.rows), settings)
     return {name: values for belief in fused.slots for name, values in _values_by_object(belief)}
 
 

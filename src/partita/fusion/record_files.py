@@ -22,7 +22,7 @@ from partita.fusion.claim_files import (
 )
 from partita.fusion.set_beliefs import PairBelief
 from partita.fusion.source_records import RECORD, Origin, SourceRecord, SourceRecords, row_object
-from partita.fusion.typed import decode_value
+from partita.fusion.value_reading import decode_value
 from partita.linkage.record_tables import unique_id_column
 from partita.tables import Table
 from partita.tables.columns import ids_of

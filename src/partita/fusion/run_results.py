@@ -45,7 +45,7 @@ class RunResults:
         return next((one.domain for _, one in self.results if isinstance(one, Alone)), "")
 
 
-def read_run(given: Any) -> RunResults:
+def read_run_results(given: Any) -> RunResults:
     """Read the results of a run; their source is the file."""
     read = read_source(given, kinds={"": REPORTS})
     results = tuple((place, result_of(row, place)) for place, row in read.rows())

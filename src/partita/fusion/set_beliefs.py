@@ -120,7 +120,7 @@ class CombinedBelief:
     distribution: Distribution = field(repr=False)
 
 
-def combine(
+def combine_beliefs(
     templates: CoreferenceSet,
     beliefs: Sequence[PairBelief],
     top: int | None = None,

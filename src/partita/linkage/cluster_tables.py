@@ -262,7 +262,7 @@ def totals(clustering: Clustering) -> Totals:
     )
 
 
-def summary(
+def cluster_summary(
     of: Totals,
     rule: MergeRule,
     target: float | None,

@@ -1,4 +1,4 @@
-"""Engines that compare records: what each of them offers, and which one is used.
+"""Engines that compare records: which one is used.
 
 An engine chooses candidate pairs, compares their values, fits a model without labels and scores
 the pairs. What follows is the same for all of them: `cluster` makes clusters of the scores.
@@ -6,58 +6,15 @@ the pairs. What follows is the same for all of them: `cluster` makes clusters of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.linkage.record_tables import RecordTable
-from partita.tables.table import Note
+from partita.linkage.record_tables import OWN, LinkageEngine, RecordTable
 
-SPLINK, OWN = "splink", "own"
+SPLINK = "splink"
 ENGINES = (SPLINK, OWN)
-
-Progress = Callable[[str], None]
-Settings = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """Scored pairs by the numbers of their records, with log₂ of their odds.
-
-    `compared` counts all pairs that were compared; the scored ones are those within connected sets.
-    """
-
-    left: IntArray
-    right: IntArray
-    weight: FloatArray
-    compared: int
-
-    @property
-    def probability(self) -> FloatArray:
-        return np.asarray(1.0 / (1.0 + np.exp2(-np.clip(self.weight, -1000.0, 1000.0))))
-
-
-class LinkageEngine(Protocol):
-    """A table of records, and a way to compare them."""
-
-    table: RecordTable
-
-    def fit(self, settings: Settings | None, progress: Progress, note: Note) -> Settings:
-        """Return a trained model as JSON holds it: `settings` if they are trained already."""
-
-    def score(self, model: Settings, link_above: float) -> Scored:
-        """Return the scores of all pairs within sets that scores above `link_above` connect."""
-
-    def weights(self, model: Settings, left: int, right: int) -> list[tuple[str, float]]:
-        """Return what each column says about two records as log-odds, after the prior."""
-
-    def apart(self, model: Settings) -> Sequence[str] | None:
-        """Return a label of every record such that equal ones are never the same, or None."""
 
 
 def default_engine() -> str:

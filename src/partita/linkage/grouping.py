@@ -9,7 +9,7 @@ import numpy as np
 
 from partita.core import BoolArray, FloatArray, IntArray, Template, linked_components
 from partita.errors import InputError
-from partita.linkage.pair_table import PairTable
+from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Across, Sets, softened
 from partita.tables.columns import UNKNOWN
 

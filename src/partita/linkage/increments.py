@@ -13,7 +13,7 @@ import numpy as np
 from partita.core import BoolArray, IntArray
 from partita.errors import InputError
 from partita.linkage.clusters import CLUSTERS, IDS
-from partita.linkage.pair_table import PairTable
+from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Sets
 from partita.tables import Table, named, read_table
 from partita.tables.columns import decimal_values, ids_of

@@ -14,7 +14,7 @@ from partita.core import FloatArray, IntArray, pair
 from partita.errors import InputError
 from partita.linkage.answers import row_probabilities
 from partita.linkage.clusters import CLUSTERS, IDS
-from partita.linkage.pair_table import OTHERS, PLAIN, SPLINK
+from partita.linkage.pairs import OTHERS, PLAIN, SPLINK
 from partita.linkage.sets import Assumed, Sets
 from partita.tables import Note, Table, named, noted, read_table
 from partita.tables.columns import ids_of

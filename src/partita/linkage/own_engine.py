@@ -19,8 +19,7 @@ import numpy as np
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
 from partita.linkage.candidates import candidate_pairs, crowded_keys
-from partita.linkage.engines import OWN, Progress, Scored, Settings
-from partita.linkage.record_tables import RecordTable
+from partita.linkage.record_tables import OWN, Progress, RecordTable, Scored, Settings
 from partita.linkage.value_levels import (
     AGREEING,
     LEVELS,

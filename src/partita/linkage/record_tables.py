@@ -1,19 +1,26 @@
-"""Read tables of records from files, data frames and other Python objects."""
+"""Tables of records: read them, and what an engine that compares them offers."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from partita.core import Id
+import numpy as np
+
+from partita.core import FloatArray, Id, IntArray
 from partita.errors import InputError
 from partita.linkage.record_columns import IDS, Column, cell_text, guess_columns, is_label, prepared
 from partita.tables import Note, Table, noted, read_table
 from partita.tables.columns import ids_of
+
+OWN = "own"  # the engine of ours, as its settings name it
+
+Progress = Callable[[str], None]
+Settings = dict[str, Any]
 
 SEPARATOR = "-__-"  # Splink's separator of source and id
 ID_HEADER = re.compile(  # of a first column that may hold ids
@@ -42,6 +49,41 @@ class RecordTable:
         table: dict[str, Sequence[Any]] = dict(self.columns)
         table |= prepared(self.columns, self.to_compare)
         return table | {"record": range(len(self)), "source": self.sources}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Scored pairs by the numbers of their records, with log₂ of their odds.
+
+    `compared` counts all pairs that were compared; the scored ones are those within connected sets.
+    """
+
+    left: IntArray
+    right: IntArray
+    weight: FloatArray
+    compared: int
+
+    @property
+    def probability(self) -> FloatArray:
+        return np.asarray(1.0 / (1.0 + np.exp2(-np.clip(self.weight, -1000.0, 1000.0))))
+
+
+class LinkageEngine(Protocol):
+    """A table of records, and a way to compare them."""
+
+    table: RecordTable
+
+    def fit(self, settings: Settings | None, progress: Progress, note: Note) -> Settings:
+        """Return a trained model as JSON holds it: `settings` if they are trained already."""
+
+    def score(self, model: Settings, link_above: float) -> Scored:
+        """Return the scores of all pairs within sets that scores above `link_above` connect."""
+
+    def weights(self, model: Settings, left: int, right: int) -> list[tuple[str, float]]:
+        """Return what each column says about two records as log-odds, after the prior."""
+
+    def apart(self, model: Settings) -> Sequence[str] | None:
+        """Return a label of every record such that equal ones are never the same, or None."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from partita.linkage.engines import Settings
 from partita.linkage.record_columns import Column
+from partita.linkage.record_tables import Settings
 
 Level = dict[str, Any]
 

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from partita.compilation import kernel
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.record_columns import iso, plain_words
 
@@ -100,7 +101,7 @@ def _number_levels(numbers: FloatArray, left: IntArray, right: IntArray) -> IntA
 
 
 def _similarities(texts: Sequence[str], left: IntArray, right: IntArray) -> FloatArray:
-    from partita.linkage.edit_kernels import edit_similarities
+    from partita.linkage.value_levels import edit_similarities
 
     letters = np.array([ord(c) for text in texts for c in text], dtype=np.int64)
     starts = np.array([0, *accumulate(len(text) for text in texts)], dtype=np.int64)
@@ -166,3 +167,37 @@ def blocking_keys(value: RecordValue, kind: str) -> Iterator[str]:
             yield f"{word[:5]}…"
     if len(value.words) > 1:
         yield "".join(word[0] for word in value.words)
+
+
+@kernel()
+def edit_similarities(
+    letters: IntArray, starts: IntArray, left: IntArray, right: IntArray
+) -> FloatArray:
+    """Return 1 - edits / length for pairs of texts; two exchanged neighbours are one edit.
+
+    Text n has the letters from starts[n] to starts[n + 1].
+    """
+    found = np.zeros(len(left))
+    for p in range(len(left)):
+        a = letters[starts[left[p]] : starts[left[p] + 1]]
+        b = letters[starts[right[p]] : starts[right[p] + 1]]
+        longest = max(len(a), len(b))
+        found[p] = 1.0 - _edits(a, b) / longest if longest else 1.0
+    return found
+
+
+@kernel()
+def _edits(a: IntArray, b: IntArray) -> int:
+    """Return the edits between two texts: insert, delete, replace, exchange neighbours."""
+    before = np.zeros(len(b) + 1, dtype=np.int64)
+    last = np.arange(len(b) + 1)
+    for i in range(len(a)):
+        row = np.zeros(len(b) + 1, dtype=np.int64)
+        row[0] = i + 1
+        for j in range(len(b)):
+            cost = 0 if a[i] == b[j] else 1
+            row[j + 1] = min(row[j] + 1, last[j + 1] + 1, last[j] + cost)
+            if i > 0 and j > 0 and a[i] == b[j - 1] and a[i - 1] == b[j]:
+                row[j + 1] = min(row[j + 1], before[j - 1] + 1)
+        before, last = last, row
+    return int(last[len(b)])

@@ -29,11 +29,11 @@ from partita.linkage.cluster_tables import (
     Totals,
     alone,
     chosen_threshold,
-    summary,
+    cluster_summary,
 )
 from partita.linkage.grouping import Evidence, TemplateList
 from partita.linkage.labels import Labels, read_labels
-from partita.linkage.pair_table import Chosen
+from partita.linkage.pairs import Chosen
 from partita.linkage.sets import Assumption, parse_assumption, readings
 from partita.options import ClusteringOptions, ClusterOptions, described
 from partita.spark.earlier import EarlierClusters, joined_scores
@@ -184,7 +184,7 @@ class SparkClustering:
         single = self._single(homes, weak).persist()
         apart = _across(weak).persist() if across and weak is not None else None
         outside = alone(single.count(), *((0, 0) if apart is None else _lost(apart)))
-        told = summary(
+        told = cluster_summary(
             total + outside,
             job.rule,
             target,

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from partita.app.link import given_settings, guessed_types
 from partita.core import Budget
 from partita.errors import InputError, Unavailable
-from partita.linkage.engines import Settings
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, cell_text, prepared
-from partita.linkage.record_tables import SEPARATOR, id_column, read_records
+from partita.linkage.record_tables import SEPARATOR, Settings, id_column, read_records
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described

@@ -10,8 +10,7 @@ import numpy as np
 from partita.core import linked_components
 from partita.errors import InputError
 from partita.linkage.clusters import named_id_column
-from partita.linkage.pair_table import SET, Chosen, Naming, naming
-from partita.linkage.pairs import SEPARATOR
+from partita.linkage.pairs import SEPARATOR, SET, Chosen, Naming, naming
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

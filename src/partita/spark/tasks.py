@@ -24,7 +24,7 @@ from partita.linkage.cluster_tables import (
 )
 from partita.linkage.grouping import Evidence, TemplateList, group
 from partita.linkage.labels import Labels
-from partita.linkage.pair_table import PairTable
+from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Assumption
 from partita.options import default_memory
 from partita.tables.columns import IntegerIds

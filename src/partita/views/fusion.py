@@ -15,9 +15,8 @@ from partita.evaluation.fusion import SlotMeasure, calibration
 from partita.fusion.answers import SlotAnswer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
-from partita.fusion.conflict import conflicts
 from partita.fusion.fuse import Fused, ValueChange
-from partita.fusion.warnings import belief_warnings
+from partita.fusion.warnings import belief_warnings, conflicts
 from partita.views.layout import WIDTH, cell, clean, count_text, cut_text
 
 if TYPE_CHECKING:  # claims are shown without what links records

@@ -245,10 +245,10 @@ def _solve(body: bytes, seconds: float) -> bytes:
 
 def _check_domain(source: FuseSource) -> None:
     """Accept results of installed domains only: elsewhere a domain may be the path of a folder."""
-    from partita.fusion.run_results import read_run
+    from partita.fusion.run_results import read_run_results
     from partita.fusion.sources import REPORTS
 
-    domain = read_run(source).domain if source.kind == REPORTS else ""
+    domain = read_run_results(source).domain if source.kind == REPORTS else ""
     if domain and domain not in installed(DOMAINS):
         expected = ", ".join(installed(DOMAINS))
         problem = f"unknown domain {domain!r}; expected one of {expected}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.core import FloatArray
 from partita.fusion.claims import Claims
-from partita.fusion.fuse import Fused, FusionSettings, answers_by_object, fuse
+from partita.fusion.fuse import Fused, FusionSettings, answers_by_object, fuse_slots
 from partita_incidents.exam_templates import SLOTS, Fill
 from partita_incidents.fills import compare, compare_strings, location
 from partita_incidents.fusion_things import (
@@ -159,7 +159,7 @@ def fuse_fills(cases: Sequence[FusionCase]) -> Fused:
     kinds = {
         slot: "open" if SLOTS[int(slot)].kind in OPEN_KINDS else "closed" for _, _, slot, _ in rows
     }
-    return fuse(Claims.of(rows), FusionSettings(kinds=kinds, independent=True))
+    return fuse_slots(Claims.of(rows), FusionSettings(kinds=kinds, independent=True))
 
 
 def _values(case: FusionCase) -> Iterator[Row]:
