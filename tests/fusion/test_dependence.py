@@ -25,7 +25,7 @@ def stated(rows):
     claims = Claims.of([(s, o, "slot", v) for s, o, v in rows])
     value = np.array([VALUES.index(claims.values[n]) for n in claims.value], dtype=np.int64)
     codes = (claims.object, claims.source, value)
-    return claim_statements(claims.objects, claims.sources, VALUES, codes, claims.confidence)
+    return claim_statements(claims, VALUES, codes, claims.confidence)
 
 
 def urn(wrong, alpha, values):

@@ -25,7 +25,7 @@ def gathered(rows, values):
     claims = Claims.of([(s, o, "slot", v) for s, o, v in rows])
     value = np.array([values.index(claims.values[n]) for n in claims.value], dtype=np.int64)
     said = (claims.object, claims.source, value)
-    return claim_statements(claims.objects, claims.sources, values, said, claims.confidence)
+    return claim_statements(claims, values, said, claims.confidence)
 
 
 @settings(deadline=None, max_examples=60)

@@ -53,11 +53,11 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class SlotReliability:
     """The reliability of a source in a slot: the probability that its claims are true.
 
-    `low` and `high` are the 95 % interval; `right`, `rough` and `wrong` are expected counts of its
-    claims. `given` says that the reliability was set by the user.
+    `low` and `high` are the 95 % interval; `claims` counts its claims that others also make claims
+    about, `right` how many are expected to be right.
     """
 
     source: str
@@ -67,6 +67,16 @@ class Trust:
     high: float
     claims: int
     right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trust(SlotReliability):
+    """The reliability of a source in a slot whose values were estimated, with all its claims.
+
+    `rough` and `wrong` are expected counts, as `right` is. `given` says that the reliability was
+    set by the user.
+    """
+
     rough: float
     wrong: float
     given: bool = False

@@ -13,7 +13,7 @@ from partita.core import IntArray
 from partita.errors import InputError
 from partita.files.strict import Place, first_too_long, shortened
 from partita.fusion.claims import Claims
-from partita.tables import Table, named, read_table
+from partita.tables import Table, read_table
 from partita.tables.columns import ids_of
 from partita.templates.slots import symbol
 
@@ -91,8 +91,7 @@ def claim_table(
     Text that is separated by tabs (.txt, or any unless it must be `headed`) may be without one: of
     two columns, they are an object and its true value.
     """
-    name = name or named(source, "claims")
-    table = read_table(source, name=name, columns=columns, tuples=TUPLES)
+    table = read_table(source, "claims", name=name, columns=columns, tuples=TUPLES)
     tabs = table.separator == "\t" and not (headed and not table.name.endswith(".txt"))
     if columns or not tabs or table.find(*KNOWN_COLUMNS):
         return table

@@ -13,7 +13,7 @@ from partita.core import Budget, Distribution, Figure
 from partita.core.cells import cells_of
 from partita.entities.entities import longest_name
 from partita.errors import InputError
-from partita.fusion.belief import Parameters
+from partita.fusion.belief import Parameters, SlotReliability
 from partita.fusion.claims import Claims, checked_reliabilities
 from partita.fusion.copying import Copying
 from partita.fusion.entity_values import (
@@ -48,7 +48,6 @@ from partita.fusion.schema_comparison import Chances, Comparer, Key, SchemaKeys,
 from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
 from partita.fusion.trust import (
     Agreement,
-    SlotReliability,
     agreement,
     interval,
     shared_slots,

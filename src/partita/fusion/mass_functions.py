@@ -24,6 +24,7 @@ from partita.evidence import (
     plausibility,
 )
 from partita.files.strict import Place, fields, list_of, number_of, text_of
+from partita.fusion.claim_files import add_reliability
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import ValueChange
 from partita.fusion.sources import BELIEFS, read_source
@@ -173,8 +174,7 @@ def _add_reliability(
     number = number_of(value, f"reliability of {source}", place)
     if not 0 <= number <= 1:
         place.refuse(f"reliability {number} of {source} is not a number from 0 to 1")
-    if (before := reliabilities.setdefault(source, number)) != number:
-        place.refuse(f"reliability of {source} is {number:g}, before it was {before:g}")
+    add_reliability(number, source, reliabilities, place)
 
 
 def _focal_sets(value: Any, place: Place) -> tuple[FocalSet, ...]:

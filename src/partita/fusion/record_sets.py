@@ -23,6 +23,7 @@ from partita.core import (
     pair,
 )
 from partita.errors import Contradiction, PartitaError, TotalConflict
+from partita.fusion.belief import SlotReliability
 from partita.fusion.schema_comparison import (
     Comparer,
     Comparison,
@@ -31,7 +32,7 @@ from partita.fusion.schema_comparison import (
 )
 from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
 from partita.fusion.source_records import SourceRecord, SourceRecords
-from partita.fusion.trust import Agreement, SlotReliability, interval
+from partita.fusion.trust import Agreement, interval
 from partita.linkage.own_engine import CodedRecords, RecordModel, fit_records
 from partita.linkage.record_columns import cell_text
 from partita.linkage.record_tables import (

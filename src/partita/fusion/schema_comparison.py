@@ -14,7 +14,7 @@ import numpy as np
 from partita.core import FloatArray, IntArray, Template, linked_components
 from partita.fusion.source_records import SourceRecord
 from partita.fusion.value_reading import close
-from partita.linkage.candidates import candidate_pairs, crowded_keys
+from partita.linkage.own_engine import candidate_pairs, crowded_keys
 from partita.pairs.characteristics import feature_offsets, pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy

@@ -15,7 +15,7 @@ from partita.files.text import STANDARD_INPUT, opened
 from partita.fusion.claim_files import add_reliability, claim_columns, claim_table, read_claims
 from partita.fusion.claims import checked_reliabilities
 from partita.fusion.hierarchy import Nesting, find_cycle
-from partita.tables import Table, named, read_table
+from partita.tables import Table, read_table
 from partita.tables.columns import ids_of
 from partita.templates.slots import symbol
 
@@ -159,7 +159,7 @@ PARENT_COLUMNS = ("parentid", "parent_id", "parent")
 
 def read_truths(source: Any, slots: list[str]) -> Truths:
     """Return the true value by object and slot; the slot column is optional for one slot."""
-    table = read_table(source, name=named(source, "truth"), tuples=[("object", "value")])
+    table = read_table(source, "truth", tuples=[("object", "value")])
     claims = read_claims(table, headed=False)
     truths: Truths = {}
     for n in range(len(claims)):
@@ -244,7 +244,7 @@ def read_objects(source: Any) -> set[str]:
 
 
 def _side_table(source: Any, what: str, columns: Sequence[str]) -> Table:
-    return read_table(source, name=named(source, what), tuples=[columns])
+    return read_table(source, what, tuples=[columns])
 
 
 def _texts(table: Table) -> Iterator[dict[str, str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray, Pair
-from partita.fusion.belief import Trust
+from partita.fusion.belief import SlotReliability, Trust
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS
 from partita.fusion.value_reading import ParsedSlot
 from partita.templates.name import Name, NamedPlace
@@ -104,23 +104,6 @@ class SharedSlots:
     sources: tuple[str, ...]
     slots: tuple[str, ...]
     claims: Mapping[tuple[str, str], int]
-
-
-@dataclass(frozen=True, slots=True)
-class SlotReliability:
-    """The reliability of a source in one slot, with its 95 % interval.
-
-    `claims` counts its claims that others also make claims about, `right` how many are expected to
-    be right.
-    """
-
-    source: str
-    slot: str
-    reliability: float
-    low: float
-    high: float
-    claims: int
-    right: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)

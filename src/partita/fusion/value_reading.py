@@ -204,15 +204,14 @@ class ClaimStatements:
 
 
 def claim_statements(
-    objects: Sequence[str],
-    sources: Sequence[str],
+    claims: Claims,
     values: Sequence[str],
     codes: tuple[IntArray, IntArray, IntArray],
     confidence: FloatArray,
 ) -> ClaimStatements:
-    """Sort the claims; of repeated ones the most confident is kept."""
-    used_objects, object_ = _sorted(objects, codes[0])
-    used_sources, source = _sorted(sources, codes[1])
+    """Sort the claims, read as values; of repeated ones the most confident is kept."""
+    used_objects, object_ = _sorted(claims.objects, codes[0])
+    used_sources, source = _sorted(claims.sources, codes[1])
     value = codes[2]
     key = (object_ * len(values) + value) * len(used_sources) + source
     order = np.lexsort((-confidence, key))
@@ -286,13 +285,8 @@ def parse_slot(
         if kind in SETS
         else parse_texts(claims, kind, reading.tolerance, extra)
     )
-    rows = claim_statements(
-        claims.objects,
-        claims.sources,
-        claims_.values,
-        (claims_.object, claims_.source, claims_.value),
-        claims_.confidence,
-    )
+    codes = (claims_.object, claims_.source, claims_.value)
+    rows = claim_statements(claims, claims_.values, codes, claims_.confidence)
     more = _unions(rows, claims_) if kind in SETS else (rows.object[:0], rows.value[:0])
     order = _order(kind, rows, claims_, more, reading, size)
     return ParsedSlot(
@@ -304,13 +298,8 @@ def _read_typed(claims: Claims, reading: Reading, size: int | None) -> ParsedSlo
     """Parse by the type of the slot, where values that unify do not contradict."""
     slot = reading.types[claims.slots[int(claims.slot[0])]]
     parsed = parse_typed(claims, slot, reading.tolerance)
-    rows = claim_statements(
-        claims.objects,
-        claims.sources,
-        parsed.texts,
-        (parsed.object, parsed.source, parsed.value),
-        claims.confidence,
-    )
+    codes = (parsed.object, parsed.source, parsed.value)
+    rows = claim_statements(claims, parsed.texts, codes, claims.confidence)
     things = {name: n for n, name in enumerate(rows.objects)}
     more = parsed.more(lambda n: things[claims.objects[n]])
     wide = size or max(len(np.unique(rows.value)), MIN_VALUES[TYPED])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from partita.core.configurations import in_text_order
 from partita.errors import InputError, Unavailable
 from partita.linkage.grouping import TemplateList
 from partita.results.template_json import INTEGERS, template_of
-from partita.tables import Note, Table, named, noted, read_table
+from partita.tables import Note, Table, read_table
 from partita.tables.columns import IntegerIds, ids_of
 
 HEADER = ("id", "cluster", "probability")
@@ -133,16 +133,11 @@ class Clustered:
 
 def read_clusters(source: Any) -> list[Clustered]:
     """Read a table of clusters; without a message column, all rows are one message."""
-    table = read_table(source, name=named(source, "clusters"))
-    columns = [_column(table, IDS), _column(table, CLUSTERS)]
+    table = read_table(source, "clusters")
     messages = ids_of(table, MESSAGE) if MESSAGE in table.columns else [""] * len(table)
     clusters_by_message: dict[str, dict[str, str]] = {}
-    for row, (message, template, cluster) in enumerate(
-        zip(messages, *(ids_of(table, name) for name in columns), strict=True)
-    ):
-        if not template or not cluster:
-            raise table.error(row, "a row needs an id and a cluster")
-        clusters = clusters_by_message.setdefault(message, {})
+    for row, template, cluster in clustered_rows(table):
+        clusters = clusters_by_message.setdefault(messages[row], {})
         if clusters.setdefault(template, cluster) != cluster:
             raise table.error(row, f"template {template} is in two clusters")
     if not clusters_by_message:
@@ -150,18 +145,18 @@ def read_clusters(source: Any) -> list[Clustered]:
     return [Clustered(message, clusters) for message, clusters in clusters_by_message.items()]
 
 
-def _column(table: Table, names: Sequence[str]) -> str:
-    """Return the first column with one of these names."""
-    for name in names:
-        if name in table.columns:
-            return name
-    existing = ", ".join(map(str, table.columns)) or "nothing"
-    raise table.error(None, f"has no column {' or '.join(names)}; found {existing}")
+def clustered_rows(table: Table) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of each row, the id of its record and that of its cluster."""
+    ids, clusters = (ids_of(table, table.needed(names)) for names in (IDS, CLUSTERS))
+    for row, (one, cluster) in enumerate(zip(ids, clusters, strict=True)):
+        if not one or not cluster:
+            raise table.error(row, "a row needs an id and a cluster")
+        yield row, one, cluster
 
 
 def read_template_list(source: Any, note: Note = lambda text: None) -> TemplateList:
     """Read the templates of a table; a CSV has one column per field."""
-    table = noted(read_table(source, name=named(source, "templates")), note)
+    table = read_table(source, "templates", note=note).filled("at least one template")
     templates: dict[str, Template] = {}
     ids = ids_of(table, "id") if "id" in table.columns else [""] * len(table)
     for row, fields in enumerate(table.dicts()):
@@ -169,8 +164,6 @@ def read_template_list(source: Any, note: Note = lambda text: None) -> TemplateL
         if template.id in templates:
             raise table.error(row, f"lists template {template.id} again")
         templates[template.id] = template
-    if not templates:
-        raise InputError("has no rows; expected at least one template", file=table.name)
     return TemplateList(table.name, tuple(templates.values()))
 
 
@@ -195,23 +188,21 @@ def read_record_ids(
     integers.
     """
     one = id_column or IDS[0]
-    table = noted(read_table(records, name=named(records, "records"), tuples=[(one,)]), note)
-    name = _column(table, IDS if id_column is None else (id_column,))
+    table = read_table(records, "records", tuples=[(one,)], note=note)
+    name = table.needed(IDS if id_column is None else (id_column,))
     if ids is not None and table.typed:
         ids.note(table.column(name))
     seen: dict[str, int] = {}
-    for row, text in enumerate(ids_of(table, name)):
+    for row, text in enumerate(ids_of(table.filled("at least one record"), name)):
         if not text:
             raise table.error(row, f"has no {name} (expected a text or an integer)")
         if text in seen:
             problem = f"lists record {text} again, after {table.unit} {table.lines[seen[text]]}"
             raise table.error(row, f"{problem} (expected each record once)")
         seen[text] = row
-    if not seen:
-        raise InputError("has no rows; expected at least one record", file=table.name)
     return TemplateList(table.name, tuple(map(Template, seen)))
 
 
 def named_id_column(columns: Sequence[str], chosen: str | None, name: str) -> str:
     """Return the column of ids: the chosen one, or the first with a usual name."""
-    return _column(Table(name, tuple(columns), (), ()), IDS if chosen is None else (chosen,))
+    return Table(name, tuple(columns), (), ()).needed(IDS if chosen is None else (chosen,))

@@ -12,11 +12,11 @@ import numpy as np
 
 from partita.core import BoolArray, IntArray
 from partita.errors import InputError
-from partita.linkage.clusters import CLUSTERS, IDS
+from partita.linkage.clusters import CLUSTERS, IDS, clustered_rows
 from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Sets
-from partita.tables import Table, named, read_table
-from partita.tables.columns import decimal_values, ids_of
+from partita.tables import Table, read_table
+from partita.tables.columns import decimal_values
 
 FIGURES = ("membership", "exact")
 
@@ -64,22 +64,15 @@ class Previous:
 
 def read_previous(previous: Any) -> Previous:
     """Read clusters from a file, a data frame or dicts with the columns record and cluster."""
-    table = read_table(previous, name=named(previous, "previous"), tuples=[(IDS[2], CLUSTERS[0])])
-    names = [next((n for n in kind if n in table.columns), "") for kind in (IDS, CLUSTERS)]
-    if not all(names):
-        found = ", ".join(map(str, table.columns)) or "nothing"
-        raise table.error(None, f"has no columns record and cluster; found {found}")
+    table = read_table(previous, "previous", tuples=[(IDS[2], CLUSTERS[0])])
+    if not (table.first(IDS) and table.first(CLUSTERS)):
+        raise table.error(None, f"has no columns record and cluster; found {table.found}")
     cluster: dict[str, str] = {}
-    records, homes = (ids_of(table, name) for name in names)
-    for row, (record, home) in enumerate(zip(records, homes, strict=True)):
-        if not record or not home:
-            raise table.error(row, "needs a record and a cluster")
+    for row, record, home in clustered_rows(table.filled("the clusters of an earlier run")):
         if record in cluster:
             raise table.error(row, f"lists record {record} again")
         cluster[record] = home
-    if not cluster:
-        raise InputError("has no rows; expected the clusters of an earlier run", file=table.name)
-    return Previous(cluster, _figures(table, records), table.name)
+    return Previous(cluster, _figures(table, [*cluster]), table.name)
 
 
 def _figures(table: Table, records: Sequence[str]) -> dict[str, tuple[float, float]]:

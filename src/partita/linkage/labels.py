@@ -13,10 +13,10 @@ from partita.configurations.forest.model import ForestParameters
 from partita.core import FloatArray, IntArray, pair
 from partita.errors import InputError
 from partita.linkage.answers import row_probabilities
-from partita.linkage.clusters import CLUSTERS, IDS
+from partita.linkage.clusters import CLUSTERS, IDS, clustered_rows
 from partita.linkage.pairs import OTHERS, PLAIN, SPLINK
 from partita.linkage.sets import Assumed, Sets
-from partita.tables import Note, Table, named, noted, read_table
+from partita.tables import Note, Table, read_table
 from partita.tables.columns import ids_of
 
 ENDS = (PLAIN[:2], SPLINK[:2], *(names[:2] for names in OTHERS))
@@ -55,13 +55,9 @@ def read_labels(labels: Any, note: Note = lambda text: None) -> Labels:
     the records that are listed.
     """
     tuples = [(*PLAIN[:2], SAME[0])]
-    table = noted(read_table(labels, name=named(labels, "labels"), tuples=tuples), note)
+    table = read_table(labels, "labels", tuples=tuples, note=note)
     columns = _columns(table)
-    left, right = (ids_of(table, name) for name in columns[:2])
-    if len(columns) == 2:
-        pairs = _cluster_pairs(table, left, right)
-    else:
-        pairs = _judged_pairs(table, left, right, table.column(columns[2]))
+    pairs = _cluster_pairs(table) if len(columns) == 2 else _judged_pairs(table, columns)
     if not pairs:
         raise InputError("has no labels; expected at least one pair", file=table.name)
     return Labels(pairs, table.name)
@@ -69,21 +65,19 @@ def read_labels(labels: Any, note: Note = lambda text: None) -> Labels:
 
 def _columns(table: Table) -> tuple[str, ...]:
     ends = next((names for names in ENDS if set(names) <= set(table.columns)), None)
-    same = next((name for name in SAME if name in table.columns), None)
+    same = table.first(SAME)
     if ends and same:
         return (*ends, same)
-    record = next((name for name in IDS if name in table.columns), None)
-    cluster = next((name for name in CLUSTERS if name in table.columns), None)
+    record, cluster = table.first(IDS), table.first(CLUSTERS)
     if record and cluster:
         return (record, cluster)
-    found = ", ".join(map(str, table.columns)) or "nothing"
     expected = "left, right, same (or Splink's ids), or id, cluster"
-    raise table.error(None, f"has no labels (expected {expected}); found {found}")
+    raise table.error(None, f"has no labels (expected {expected}); found {table.found}")
 
 
-def _judged_pairs(
-    table: Table, left: Sequence[str], right: Sequence[str], labels: Sequence[Any]
-) -> dict[tuple[str, str], bool]:
+def _judged_pairs(table: Table, columns: Sequence[str]) -> dict[tuple[str, str], bool]:
+    left, right = (ids_of(table, name) for name in columns[:2])
+    labels = table.column(columns[2])
     pairs: dict[tuple[str, str], bool] = {}
     for row, (one, other, label) in enumerate(zip(left, right, labels, strict=True)):
         text = str(label).strip().lower()
@@ -96,13 +90,9 @@ def _judged_pairs(
     return pairs
 
 
-def _cluster_pairs(
-    table: Table, records: Sequence[str], names: Sequence[str]
-) -> dict[tuple[str, str], bool]:
+def _cluster_pairs(table: Table) -> dict[tuple[str, str], bool]:
     clusters: dict[str, str] = {}
-    for row, (record, cluster) in enumerate(zip(records, names, strict=True)):
-        if not record or not cluster:
-            raise table.error(row, "needs an id and a cluster")
+    for row, record, cluster in clustered_rows(table):
         if clusters.setdefault(record, cluster) != cluster:
             raise table.error(row, f"puts {record} into two clusters")
     both = combinations(clusters, 2)

@@ -9,16 +9,15 @@ expectation maximisation. Agreement in a rare value counts more.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
-from partita.linkage.candidates import candidate_pairs, crowded_keys
 from partita.linkage.record_tables import OWN, Progress, RecordTable, Scored, Settings
 from partita.linkage.value_levels import (
     AGREEING,
@@ -29,6 +28,27 @@ from partita.linkage.value_levels import (
     record_value,
 )
 from partita.tables.table import Note
+
+Key = TypeVar("Key", str, tuple[str, str])
+Index = Mapping[Key, Sequence[int]]
+
+
+def crowded_keys(index: Index[Key], most: int) -> frozenset[Key]:
+    """Return the keys of more than `most` records."""
+    return frozenset(key for key, records in index.items() if len(records) > most)
+
+
+def candidate_pairs(
+    stored: Index[Key], searched: Index[Key], ignored: Set[Key]
+) -> list[tuple[int, int]]:
+    """Return the pairs of which one record is stored under a key that the other searches."""
+    pairs: set[tuple[int, int]] = set()
+    for key, records in stored.items():
+        if key not in ignored:
+            for other in searched.get(key, ()):
+                pairs.update((min(n, other), max(n, other)) for n in records if n != other)
+    return sorted(pairs)
+
 
 MAX_PER_KEY = 60  # records under one key; a key with more is ignored
 ROUNDS = 60

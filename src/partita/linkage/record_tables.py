@@ -14,7 +14,7 @@ import numpy as np
 from partita.core import FloatArray, Id, IntArray
 from partita.errors import InputError
 from partita.linkage.record_columns import IDS, Column, cell_text, guess_columns, is_label, prepared
-from partita.tables import Note, Table, noted, read_table
+from partita.tables import Note, Table, read_table
 from partita.tables.columns import ids_of
 
 OWN = "own"  # the engine of ours, as its settings name it
@@ -138,11 +138,8 @@ def _named(tables: Sequence[Any]) -> list[tuple[str, Any]]:
 
 def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note) -> _Source:
     name, records = named
-    is_file = isinstance(records, str | os.PathLike)
-    what = None if is_file else f"records {number}" if number > 1 else "records"
-    table = noted(read_table(records, name=what), note)
-    if not len(table):
-        raise InputError("has no rows; expected records", file=table.name)
+    what = f"records {number}" if number > 1 else "records"
+    table = read_table(records, what, note=note).filled("records")
     texts = {
         column: [cell_text(value) for value in values]
         for column, values in zip(table.columns, table.values, strict=True)

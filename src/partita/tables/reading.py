@@ -20,7 +20,7 @@ from partita.core.tabular import optional
 from partita.errors import InputError
 from partita.files.text import BLOCK, MARK, STANDARD_INPUT, WIDE_MARKS, Lines, opened
 from partita.tables.rows import CHUNK, TAB, csv_rows, jsonl_rows
-from partita.tables.table import Table, joined
+from partita.tables.table import Note, Table, joined, noted
 
 FORMS = {
     ".csv": "csv",
@@ -51,11 +51,13 @@ Wanted = Callable[[list[str]], list[str]]  # of the columns of a Parquet file
 
 def read_table(
     source: Any,
+    what: str | None = None,
     *,
     name: str | None = None,
     columns: Sequence[str] | None = None,
     tuples: Sequence[Sequence[str]] = (),
     form: str | None = None,
+    note: Note = lambda text: None,
 ) -> Table:
     """Return a table from a file, a stream, bytes, a data frame, or a list of dicts or tuples.
 
@@ -63,11 +65,14 @@ def read_table(
     also compressed by gzip; a dash is standard input; bytes are the content of a file called
     `name`. Text is UTF-8, UTF-16 or Windows-1252. `columns` names the columns of a file without a
     header; `tuples` names the values of tuples, by their number, and of mappings. `form` is csv,
-    jsonl, parquet or arrow where the suffix and the first bytes do not tell. A row that cannot be
-    read is an error.
+    jsonl, parquet or arrow where the suffix and the first bytes do not tell. Errors call a table
+    without a file by `what` it is; a row that cannot be read is one. `note` gets what the user
+    should know of the reading.
     """
+    if not isinstance(source, str | os.PathLike):
+        name = name or what
     blocks = table_blocks(source, name=name, columns=columns, tuples=tuples, form=form)
-    return joined([*blocks]).checked()
+    return noted(joined([*blocks]).checked(), note)
 
 
 def table_blocks(
@@ -98,11 +103,6 @@ def table_blocks(
         yield from _file_blocks(source, file, form, columns or (), wanted)
     else:
         yield from object_blocks(source, name or "the table", (columns or (), *tuples))
-
-
-def named(source: Any, what: str) -> str | None:
-    """Return the name of a table for errors: None for a file, which has one, else what it is."""
-    return None if isinstance(source, str | os.PathLike) else what
 
 
 def is_table_name(path: str | os.PathLike[str]) -> bool:

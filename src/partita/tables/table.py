@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,6 +50,28 @@ class Table:
         """Return the column with the first of these names that there is, ignoring case."""
         lower = {column.strip().lower(): column for column in reversed(self.columns)}
         return next((lower[name] for name in names if name in lower), None)
+
+    def first(self, names: Iterable[str]) -> str | None:
+        """Return the first of these names that a column has exactly."""
+        return next((name for name in names if name in self.columns), None)
+
+    def needed(self, names: Sequence[str]) -> str:
+        """Return the first of these names that a column has exactly; none is an error."""
+        if (name := self.first(names)) is None:
+            problem = f"has no column {' or '.join(names)}; found {self.found}"
+            raise self.error(None, problem)
+        return name
+
+    @property
+    def found(self) -> str:
+        """The names of the columns, for errors."""
+        return ", ".join(self.columns) or "nothing"
+
+    def filled(self, expected: str) -> Table:
+        """Return the table; one without rows is an error."""
+        if not len(self):
+            raise InputError(f"has no rows; expected {expected}", file=self.name)
+        return self
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Return every row by column name."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, fields, text_of
 from partita.files.text import STANDARD_INPUT, numbered_lines
-from partita.tables import Table, is_table_name, named, read_table
+from partita.tables import Table, is_table_name, read_table
 from partita.tables.columns import ids_of
 from partita.text.conllu import NumberedLine, placed_documents
 from partita.text.expressions import Mention, PlacedSentence, Span, Tree, Word, head_of
@@ -326,7 +326,7 @@ def mention_source(mentions: str | os.PathLike[str] | Iterable[Any]) -> MentionS
     """Return the mentions of a file, or of a table of mentions in any form."""
     file_name = mentions if isinstance(mentions, str | os.PathLike) else STANDARD_INPUT
     if str(file_name) == STANDARD_INPUT or is_table_name(file_name):
-        table = read_table(mentions, name=named(mentions, "mentions"))
+        table = read_table(mentions, "mentions")
         return _SpanSource(SpanLines.of_table(table))
     path = Path(file_name)
     file, lines = str(path), list(numbered_lines(path))
