@@ -18,15 +18,11 @@ from partita.linkage.own_engine import candidate_pairs, crowded_keys
 from partita.pairs.characteristics import feature_offsets, pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
-from partita.templates.quantities import Date
 from partita.templates.entity_types import EntityType, HierarchyType
-from partita.templates.quantities import Measurement
-from partita.templates.name import Name, split_name
-from partita.templates.quantities import Number
-from partita.templates.name import NamedPlace, PlaceType
+from partita.templates.name import Name, NamedPlace, PlaceType, split_name
+from partita.templates.quantities import Date, Measurement, Number
 from partita.templates.schema import OWN_TYPE, Schema, Values
-from partita.templates.slots import SlotType, Value
-from partita.templates.slots import Strings, StringsType
+from partita.templates.slots import SlotType, Strings, StringsType, Value
 
 MAX_PER_KEY = 100  # records under one key; a key with more is ignored
 MAX_ACRONYM = 6  # letters of an acronym

@@ -24,13 +24,10 @@ from partita.fusion.parsed_claims import (
     parse_texts,
     unions_by_object,
 )
-from partita.templates.quantities import Date, DateType
 from partita.templates.entity_types import EntityType, HierarchyType
-from partita.templates.quantities import Measurement
-from partita.templates.quantities import Number
 from partita.templates.name import NamedPlace, PlaceType
-from partita.templates.slots import SlotType, Value
-from partita.templates.slots import Strings
+from partita.templates.quantities import Date, DateType, Measurement, Number
+from partita.templates.slots import SlotType, Strings, Value
 
 MAX_UNIFIED = 32  # unified values of one object, beside the stated ones
 
