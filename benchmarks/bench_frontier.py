@@ -10,7 +10,8 @@ import pytest
 
 from naive import naive_seconds
 from oracles import graphs
-from partita.configurations.sparse.posterior import eliminate_exactly, plan
+from partita.configurations.sparse.order import plan_elimination
+from partita.configurations.sparse.posterior import eliminate_exactly
 from partita.core import FloatArray
 
 WIDE: dict[str, Callable[[np.random.Generator], FloatArray]] = {
@@ -56,7 +57,7 @@ def test_a_chain_of_two_thousand(ratio: Callable[..., None]) -> None:
 @pytest.mark.parametrize("name", WIDE)
 def test_two_hundred_at_width_eighteen(name: str, ratio: Callable[..., None]) -> None:
     theta = WIDE[name](np.random.default_rng(0))
-    chosen = plan(theta)
+    chosen = plan_elimination(theta)
     taken = seconds(lambda: eliminate_exactly(theta, chosen))
     what = f"n = 200, width {chosen.width}, {name}"
     ratio(what, taken / naive_seconds(11), "naive 11")

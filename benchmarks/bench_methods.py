@@ -11,7 +11,7 @@ import numpy as np
 
 from naive import naive_seconds
 from oracles.instances import planted_pairs, uniform_pairs
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Budget, CoreferenceSet, FloatArray, PairProbabilities
 
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "methods.svg"
@@ -39,7 +39,7 @@ def seconds(p: FloatArray, method: str) -> float:
     np.fill_diagonal(p, 1.0)
     pairs = PairProbabilities(CoreferenceSet.of(f"T{i}" for i in range(len(p))), p)
     start = time.perf_counter()
-    solve(pairs, method=method, budget=Budget(seconds=30))
+    solve_set(pairs, method=method, budget=Budget(seconds=30))
     return time.perf_counter() - start
 
 

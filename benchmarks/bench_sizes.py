@@ -14,9 +14,10 @@ import numpy as np
 from bench_exact import child_seconds
 from naive import naive, naive_seconds
 from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.configurations.solve_batch import solve_many
-from partita.configurations.sparse.posterior import eliminate_exactly, plan
+from partita.configurations.sparse.order import plan_elimination
+from partita.configurations.sparse.posterior import eliminate_exactly
 from partita.core import CoreferenceSet, Distribution, FloatArray, PairProbabilities
 
 Ratio = Callable[..., None]
@@ -41,7 +42,7 @@ def test_a_chain_of_two_thousand(ratio: Ratio) -> None:
     eliminate_exactly(theta[:40, :40]).pairs()
 
     def answered() -> None:
-        found = eliminate_exactly(theta, plan(theta))
+        found = eliminate_exactly(theta, plan_elimination(theta))
         found.pairs()
         assert found.log_normaliser.kind == "exact"
 
@@ -58,7 +59,7 @@ def test_five_types_of_forty(ratio: Ratio) -> None:
     holes = symmetric((rng.random((n, n)) < 0.3).astype(float)) > 0
     inside = (kind[:, None] == kind) & ~holes
     p = np.where(inside, uniform_pairs(n, 0.05, 0.95, rng), 0.0)
-    took, found = timed(lambda: solve(pairs_of(p)))
+    took, found = timed(lambda: solve_set(pairs_of(p)))
     assert isinstance(found, Distribution)
     ratio(f"five types of 40, 30 % apart: {found.method}", took / naive_seconds(11), "naive n = 11")
 
@@ -66,7 +67,7 @@ def test_five_types_of_forty(ratio: Ratio) -> None:
 def test_planted_clusters(ratio: Ratio) -> None:
     for n, bound in ((40, 0.01), (50, 0.5)):
         p = planted_pairs(n, np.random.default_rng(n))
-        took, found = timed(lambda p=p: solve(pairs_of(p)))
+        took, found = timed(lambda p=p: solve_set(pairs_of(p)))
         assert isinstance(found, Distribution)
         low, high = found.log_normaliser_interval or (0.0, 0.0)
         width = high - low

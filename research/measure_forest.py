@@ -37,7 +37,7 @@ from partita.app.cluster import first_rule
 from partita.app.solve import learned_parameters
 from partita.configurations.forest.model import ForestParameters, ForestScores, log_odds, weigh
 from partita.configurations.forest.posterior import of_graph
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import (
     Budget,
     CoreferenceSet,
@@ -337,7 +337,7 @@ def _paper(model: str) -> Callable[[KeyedScores], tuple[float | None, FloatArray
         p = np.clip(one.p, CLIP, 1.0 - CLIP)
         matrix[one.left, one.right] = matrix[one.right, one.left] = p
         pairs = PairProbabilities(CoreferenceSet.of(map(str, range(n))), matrix)
-        found = solve(pairs, model, parameters=learned_parameters(model), top=1)
+        found = solve_set(pairs, model, parameters=learned_parameters(model), top=1)
         log = found.posterior.log_weight(one.labels) - found.log_normaliser
         return -log / math.log(2.0), found.marginals.value[one.left, one.right]
 

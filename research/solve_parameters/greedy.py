@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.odds import checked_knowledge, log_odds
+from partita.configurations.odds import checked_knowledge, odds_of
 from partita.configurations.pair_models import GreedyParameters, greedy_labels
 from partita.core import Configuration, PairProbabilities
 from partita.errors import InputError
@@ -51,7 +51,7 @@ def learn_greedy(sets: Iterable[KeyedSet]) -> GreedyLearned:
 
 def greedy_is_right(one: KeyedSet) -> bool:
     """Whether the merger, given what must corefer, makes the key's configuration."""
-    odds = log_odds(checked_knowledge(one.pairs))
+    odds = odds_of(checked_knowledge(one.pairs))
     made = greedy_labels(odds.theta > -np.inf)[odds.home]
     return np.array_equal(made, one.key.labels(one.pairs.set.ids))
 

@@ -16,7 +16,7 @@ import numpy as np
 from partita.configurations.odds import (
     ScaledParameters,
     checked_knowledge,
-    log_odds,
+    odds_of,
     scale_log_odds,
 )
 from partita.core import FloatArray, IntArray, Posterior, components
@@ -85,7 +85,7 @@ def key_bits(one: KeyedSet, posterior: PosteriorOf, parameters: ScaledParameters
 
 def parts(one: KeyedSet) -> list[Part] | None:
     """The parts of a set in which something is to decide; None where its key is impossible."""
-    odds = log_odds(checked_knowledge(one.pairs))
+    odds = odds_of(checked_knowledge(one.pairs))
     labels = _group_labels(one.key.labels(one.pairs.set.ids), odds.home)
     if labels is None or _joins_incompatible(labels, odds.theta):
         return None

@@ -15,7 +15,7 @@ from oracles.described import documents
 from partita.app.explain import explain
 from partita.cli import app
 from partita.cli.demo import MESSAGE
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import CoreferenceSet
 from partita.pairs.models import set_probabilities
 from partita.results.result_lines import result_line
@@ -35,7 +35,7 @@ def written(tmp_path: Path, model: str = "evidential") -> Path:
     given = CoreferenceSet(templates, frozenset({("m0", "m5")}), name="msg.1")
     pairs = set_probabilities(shipped_pair_parameters().pair_model(training_of(model)), given)
     path = tmp_path / "results.jsonl"
-    path.write_text(result_line(solve(pairs, model), "msg") + "\n", encoding="utf-8")
+    path.write_text(result_line(solve_set(pairs, model), "msg") + "\n", encoding="utf-8")
     return path
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Budget, CoreferenceSet, PairProbabilities
 
 
@@ -18,7 +18,7 @@ def test_a_large_set_with_an_amount_of_work_is_not_tried_exactly(n: int) -> None
     matrix = np.full((n, n), 0.3)
     np.fill_diagonal(matrix, 1.0)
     pairs = PairProbabilities(CoreferenceSet.of([f"T{i}" for i in range(n)]), matrix)
-    found = solve(pairs, "evidential", top=1, budget=Budget(math.inf, 1 << 30, 50))
+    found = solve_set(pairs, "evidential", top=1, budget=Budget(math.inf, 1 << 30, 50))
     assert found.method in ("certified", "sampled")
     assert found.marginals.value.shape == (n, n)
 
@@ -31,4 +31,4 @@ def test_the_choice_does_not_depend_on_the_load(monkeypatch: pytest.MonkeyPatch)
     pairs = PairProbabilities(CoreferenceSet.of([f"T{i}" for i in range(n)]), matrix)
     clock = SimpleNamespace(monotonic=lambda: next(ticks))
     monkeypatch.setattr("partita.configurations.method_choice.time", clock)
-    assert solve(pairs, "evidential", top=1, budget=Budget(seconds=30.0)).method == "exact"
+    assert solve_set(pairs, "evidential", top=1, budget=Budget(seconds=30.0)).method == "exact"

@@ -23,7 +23,7 @@ from oracles.partitions import (
     rational_weights,
 )
 from oracles.positive import dense_normalisers
-from partita.configurations.count import bell, count
+from partita.configurations.count import bell, count_configurations
 from partita.configurations.exact import ranked
 from partita.configurations.exact import tables as exact_tables
 from partita.configurations.exact.kernels import fill_best, fill_normalisers, fill_together
@@ -373,7 +373,7 @@ def test_counts_of_larger_sets_with_holes(seed: int) -> None:
     n, share = int(rng.integers(15, 18)), float(rng.choice([0.02, 0.1, 0.4, 0.8]))
     compatible = np.isfinite(log_odds(with_holes(np.full((n, n), 0.5), share, rng)))
     log_count = SubsetTables(PairWeights(np.where(compatible, 0.0, -np.inf))).log_z[-1]
-    assert count(compatible) == round(math.exp(log_count))
+    assert count_configurations(compatible) == round(math.exp(log_count))
 
 
 @settings(max_examples=30, deadline=None)
@@ -409,7 +409,7 @@ def test_the_gradient_of_the_normaliser_is_the_pair_marginal() -> None:
 def test_where_configurations_are_not_counted_equal_weights_tell_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("partita.configurations.exact.posterior.count", lambda _: None)
+    monkeypatch.setattr("partita.configurations.exact.posterior.count_configurations", lambda _: None)
     for n in (3, 10):
         theta = symmetric(np.random.default_rng(0).normal(size=(n, n)))
         assert exact(theta).log2_count().value == pytest.approx(math.log2(bell(n)))

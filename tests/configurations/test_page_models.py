@@ -17,7 +17,7 @@ from partita import Configuration, CoreferenceSet, Distribution, PairProbabiliti
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.pair_models import GreedyParameters
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 
 SCORES = st.one_of(
     st.floats(0.01, 0.99),
@@ -77,16 +77,16 @@ def test_the_models_of_the_paper(drawn: tuple[int, Pairs]) -> None:
     n, p = drawn
     given_pairs = PairProbabilities(members(n), matrix(n, p))
     evidential, conflict = page.evidential(n, p)
-    found = solve(given_pairs, "evidential")
+    found = solve_set(given_pairs, "evidential")
     check(found, evidential, n)
     assert found.conflict == pytest.approx(conflict, abs=1e-9)
-    check(solve(given_pairs, "uniform"), page.uniform(n, p), n)
+    check(solve_set(given_pairs, "uniform"), page.uniform(n, p), n)
     check(
-        solve(given_pairs, "scaled", parameters=ScaledParameters(0.7, -0.25)),
+        solve_set(given_pairs, "scaled", parameters=ScaledParameters(0.7, -0.25)),
         page.scaled(n, p, 0.7, -0.25), n,
     )  # fmt: skip
     check(
-        solve(given_pairs, "greedy", parameters=GreedyParameters(0.6, 0.5, 0.35)),
+        solve_set(given_pairs, "greedy", parameters=GreedyParameters(0.6, 0.5, 0.35)),
         page.greedy(n, p, (0.6, 0.5, 0.35)), n,
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ def test_the_models_of_the_paper(drawn: tuple[int, Pairs]) -> None:
 @given(pair_values(6, missing=False))
 def test_merging(drawn: tuple[int, Pairs]) -> None:
     n, p = drawn
-    check(solve(PairProbabilities(members(n), matrix(n, p)), "merging"), page.merging(n, p), n)
+    check(solve_set(PairProbabilities(members(n), matrix(n, p)), "merging"), page.merging(n, p), n)
 
 
 def forest_both(
@@ -106,7 +106,7 @@ def forest_both(
     for (i, j), value in values.items():
         compared[i, j] = compared[j, i] = value != MISSING
     given_pairs = PairProbabilities(members(n), matrix(n, values), compared)
-    found = solve(given_pairs, "forest", parameters=ForestParameters(a, c, floor=floor))
+    found = solve_set(given_pairs, "forest", parameters=ForestParameters(a, c, floor=floor))
     scores = {both: p for both, p in values.items() if p not in (MUST, CANNOT, MISSING)}
     must, cannot = ({x for x, p in values.items() if p == known} for known in (MUST, CANNOT))
     return found, page.forest(n, scores, must, cannot, a, c, floor)

@@ -12,7 +12,7 @@ from oracles.instances import log_odds, uniform_pairs
 from oracles.posteriors import ListedPosterior
 from partita.configurations.product_posterior import Contracted, Part, Product
 from partita.configurations.report import MOST, best_or_above, listing, remainder
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Best, Budget, CoreferenceSet, Figure, PairProbabilities
 
 
@@ -45,8 +45,8 @@ def test_a_configuration_exactly_at_the_threshold_is_listed(threshold: float, co
 
 def test_two_even_configurations_are_both_listed_at_one_half() -> None:
     even = PairProbabilities(CoreferenceSet.of("AB"), np.array([[1.0, 0.5], [0.5, 1.0]]))
-    assert [one.probability for one in solve(even, threshold=0.5).configurations] == [0.5, 0.5]
-    assert len(solve(even, threshold=0.5 + 1e-12).configurations) == 1
+    assert [one.probability for one in solve_set(even, threshold=0.5).configurations] == [0.5, 0.5]
+    assert len(solve_set(even, threshold=0.5 + 1e-12).configurations) == 1
 
 
 @pytest.mark.parametrize("above", [1, 15, 16, 17, 63, 64, 65, 300])
@@ -82,12 +82,12 @@ def test_the_gap_of_an_answer_is_that_of_its_search() -> None:
     hard[44, 47] = hard[47, 44] = 1.0
     hard[47, :44] = hard[:44, 47] = p[44, :44]
     budget = Budget(math.inf, work=2000)
-    found = solve(_named(hard), top=3, budget=budget, method="certified")
-    alone = solve(_named(p), top=3, budget=budget, method="certified")
+    found = solve_set(_named(hard), top=3, budget=budget, method="certified")
+    alone = solve_set(_named(p), top=3, budget=budget, method="certified")
     assert 0.0 < alone.gap < math.inf
     assert 0.0 < found.gap < math.inf
     small = PairProbabilities(CoreferenceSet.of("AB"), np.array([[1.0, 0.5], [0.5, 1.0]]))
-    assert solve(small, budget=budget, method="certified").gap == 0.0
+    assert solve_set(small, budget=budget, method="certified").gap == 0.0
 
 
 def _named(p: np.ndarray) -> PairProbabilities:

@@ -15,7 +15,7 @@ from oracles.partitions import distribution, entropy_bits, joined, pair_marginal
 from partita.configurations.exact.posterior import exact
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.pair_models import GreedyParameters, split
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.configurations.solve_batch import solve_many, solve_rows
 from partita.core import (
     Budget,
@@ -55,7 +55,7 @@ def shares(found: Distribution) -> dict[str, float]:
 
 
 def test_the_papers_example_evidential() -> None:
-    found = solve(table_1())
+    found = solve_set(table_1())
     assert shares(found) == pytest.approx(
         {
             "(A B D) (C)": 0.3826,
@@ -75,7 +75,7 @@ def test_the_papers_example_evidential() -> None:
 
 
 def test_the_papers_example_merging() -> None:
-    found = shares(solve(table_1(), "merging"))
+    found = shares(solve_set(table_1(), "merging"))
     expected = {
         "(A B D) (C)": 0.2503,
         "(A B) (C D)": 0.3382,
@@ -91,24 +91,24 @@ def test_the_papers_example_merging() -> None:
 def test_the_forbidden_yes_of_the_merging_model() -> None:
     pairs = table_1()
     pairs.matrix[1, 2] = pairs.matrix[2, 1] = 0.5
-    found = solve(pairs, "merging")
+    found = solve_set(pairs, "merging")
     assert math.exp(found.log_normaliser) == pytest.approx(0.6645, abs=5e-5)
     assert shares(found)["(A B) (C D)"] == pytest.approx(0.2545, abs=5e-5)
     assert shares(found)["(A B D) (C)"] == pytest.approx(0.1883, abs=5e-5)
 
 
 def test_uniform_and_greedy_as_the_paper_defines_them() -> None:
-    assert list(shares(solve(table_1(), "uniform")).values()) == pytest.approx([1 / 7] * 7)
-    found = solve(table_1(), "greedy", parameters=GreedyParameters(0.571, 0.652, 0.344))
+    assert list(shares(solve_set(table_1(), "uniform")).values()) == pytest.approx([1 / 7] * 7)
+    found = solve_set(table_1(), "greedy", parameters=GreedyParameters(0.571, 0.652, 0.344))
     assert found.most_probable == Configuration([["A", "B"], ["C", "D"]])
     assert shares(found)["(A B) (C D)"] == pytest.approx(0.344)
     assert shares(found)["(A) (B) (C) (D)"] == pytest.approx((1 - 0.344) / 6)
 
 
 def test_scaled_with_one_and_zero_is_evidential_and_with_zero_is_uniform() -> None:
-    same = solve(table_1(), "scaled", parameters=ScaledParameters(1.0, 0.0))
-    assert shares(same) == pytest.approx(shares(solve(table_1())))
-    flat = solve(table_1(), "scaled", parameters=ScaledParameters(0.0, 0.0))
+    same = solve_set(table_1(), "scaled", parameters=ScaledParameters(1.0, 0.0))
+    assert shares(same) == pytest.approx(shares(solve_set(table_1())))
+    flat = solve_set(table_1(), "scaled", parameters=ScaledParameters(0.0, 0.0))
     assert list(shares(flat).values()) == pytest.approx([1 / 7] * 7)
 
 
@@ -122,7 +122,7 @@ def test_knowledge_conditions_the_distribution(seed: int, holes: float) -> None:
     i, j = sorted(rng.choice(n, 2, replace=False).tolist())
     together = bool(rng.integers(2)) and p[i, j] > 0
     known = frozenset([pair(IDS[i], IDS[j])])
-    found = solve(pairs_of(p, **{"must" if together else "incompatible": known}), top=10_000)
+    found = solve_set(pairs_of(p, **{"must" if together else "incompatible": known}), top=10_000)
     truth = {
         labels: share
         for labels, share in distribution(log_odds(p)).items()
@@ -137,7 +137,7 @@ def test_knowledge_conditions_the_distribution(seed: int, holes: float) -> None:
 
 def test_a_certain_pair_equals_contraction_and_the_conflict_counts_what_it_contradicts() -> None:
     p = symmetric(np.array([[0, 1.0, 0.3], [0, 0, 0.6], [0, 0, 0]]))
-    found = solve(pairs_of(p))
+    found = solve_set(pairs_of(p))
     together, apart = 0.3 * 0.6, 0.7 * 0.4
     assert shares(found)["(A B C)"] == pytest.approx(together / (together + apart))
     assert found.conflict == pytest.approx(1 - together - apart)
@@ -152,9 +152,9 @@ def test_independent_parts_multiply_and_add(seed: int) -> None:
     p = np.zeros((7, 7))
     p[:4, :4], p[4:, 4:] = first, second
     whole, left, right = (
-        solve(pairs_of(p), top=200),
-        solve(pairs_of(first)),
-        solve(pairs_of(second)),
+        solve_set(pairs_of(p), top=200),
+        solve_set(pairs_of(first)),
+        solve_set(pairs_of(second)),
     )
     total = left.log_normaliser + right.log_normaliser
     assert whole.log_normaliser == pytest.approx(total)
@@ -171,28 +171,28 @@ def test_independent_parts_multiply_and_add(seed: int) -> None:
 
 
 def test_all_excluded_is_one_configuration_with_probability_one() -> None:
-    found = solve(pairs_of(np.zeros((5, 5))))
+    found = solve_set(pairs_of(np.zeros((5, 5))))
     assert shares(found) == {"(A) (B) (C) (D) (E)": 1.0}
     assert found.entropy_bits == 0.0
 
 
 def test_one_template_and_none() -> None:
-    assert shares(solve(pairs_of(np.zeros((1, 1))))) == {"(A)": 1.0}
+    assert shares(solve_set(pairs_of(np.zeros((1, 1))))) == {"(A)": 1.0}
 
 
 def test_a_contradiction_names_the_templates_and_the_chain() -> None:
     p = symmetric(np.array([[0, 1.0, 0.0], [0, 0, 1.0], [0, 0, 0]]))
     with pytest.raises(Contradiction, match=r"A and C must be .* A = B = C\) and cannot"):
-        solve(pairs_of(p))
+        solve_set(pairs_of(p))
 
 
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(InputError, match="unknown model 'dempster', expected one of uniform"):
-        solve(table_1(), "dempster")
+        solve_set(table_1(), "dempster")
     with pytest.raises(InputError, match="unknown method"):
-        solve(table_1(), method="fast")
+        solve_set(table_1(), method="fast")
     with pytest.raises(InputError, match="scaled model needs"):
-        solve(table_1(), "scaled")
+        solve_set(table_1(), "scaled")
 
 
 @settings(max_examples=30, deadline=None)
@@ -201,7 +201,7 @@ def test_nothing_is_lost_in_the_report(seed: int, top: int, threshold: float | N
     rng = np.random.default_rng(seed)
     p = with_holes(uniform_pairs(int(rng.integers(2, 7)), 0.02, 0.98, rng), 0.3, rng)
     truth = sorted(distribution(log_odds(p)).values(), reverse=True)
-    found = solve(pairs_of(p), top=top, threshold=threshold)
+    found = solve_set(pairs_of(p), top=top, threshold=threshold)
     listed = [item.probability for item in found.configurations]
     wanted = [q for q in truth[:top] if threshold is None or q >= threshold] or truth[:1]
     assert listed == pytest.approx(wanted)
@@ -252,9 +252,9 @@ def _compare_batch(seed: int, model: str) -> None:
     for pairs, many in zip(sets, together, strict=True):
         if isinstance(many, PartitaError):
             with pytest.raises(Contradiction, match=re.escape(str(many))):
-                solve(pairs, model, parameters=parameters)
+                solve_set(pairs, model, parameters=parameters)
             continue
-        one = solve(pairs, model, parameters=parameters, top=7)
+        one = solve_set(pairs, model, parameters=parameters, top=7)
         assert np.abs(many.marginals.value - one.marginals.value).max() < 1e-12
         listed = [item.probability for item in many.configurations]
         assert listed == pytest.approx([item.probability for item in one.configurations])
@@ -273,7 +273,7 @@ def test_equal_configurations_are_listed_in_the_same_order_in_a_batch(
     rng = np.random.default_rng(5)
     sets = [_random_set(rng) for _ in range(30)]
     sets = [pairs for pairs in sets if not pairs.set.must and pairs.matrix.shape[0] > 2]
-    one_by_one = [solve(pairs, "uniform", top=9) for pairs in sets]
+    one_by_one = [solve_set(pairs, "uniform", top=9) for pairs in sets]
     monkeypatch.setattr("partita.configurations.solve_batch.COMPILED", 1)
     for one, many in zip(one_by_one, solve_many(sets, "uniform", top=9), strict=True):
         assert isinstance(many, Distribution)
@@ -307,7 +307,7 @@ def test_any_probability_gives_sound_numbers(seed: int) -> None:
     rng = np.random.default_rng(seed)
     choices = [0.0, 1e-300, 1e-12, 0.5, 1 - 1e-12, 1 - 1e-16]
     n = int(rng.integers(2, 9))
-    found = solve(pairs_of(symmetric(rng.choice(choices, (n, n)))), top=50)
+    found = solve_set(pairs_of(symmetric(rng.choice(choices, (n, n)))), top=50)
     numbers = np.array([*shares(found).values(), found.remainder.probability, found.conflict])
     assert np.all((numbers >= 0) & (numbers <= 1))
     assert not np.isnan(found.marginals.value).any()
@@ -319,8 +319,8 @@ def test_evidential_does_not_depend_on_the_order_and_merging_does() -> None:
     p = uniform_pairs(5, 0.1, 0.9, np.random.default_rng(5))
     order = np.array([2, 0, 3, 1, 4])
     for model, same in (("evidential", True), ("merging", False)):
-        one = solve(pairs_of(p), model).posterior
-        other = solve(pairs_of(p[np.ix_(order, order)]), model).posterior
+        one = solve_set(pairs_of(p), model).posterior
+        other = solve_set(pairs_of(p[np.ix_(order, order)]), model).posterior
         gaps = []
         for labels in map(np.array, partitions(5)):
             left = one.log_weight(labels) - one.log_normaliser.value
@@ -334,11 +334,11 @@ def test_too_large_says_what_it_would_need() -> None:
     np.fill_diagonal(p, 1.0)
     templates = CoreferenceSet.of([f"T{i}" for i in range(40)])
     with pytest.raises(TooLarge, match=r"40 templates would need .*, the budget is 1 GB"):
-        solve(PairProbabilities(templates, p), method="exact", budget=Budget(memory=10**9))
+        solve_set(PairProbabilities(templates, p), method="exact", budget=Budget(memory=10**9))
 
 
 def test_entropy_is_that_of_the_listed_probabilities() -> None:
-    found = solve(table_1())
+    found = solve_set(table_1())
     truth = {(i,): q for i, q in enumerate(shares(found).values())}
     assert found.entropy_bits == pytest.approx(entropy_bits(truth))
     assert joined((0, 0, 1)) == [(0, 1)]

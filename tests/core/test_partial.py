@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles.instances import log_odds, planted_pairs, uniform_pairs, with_holes
 from oracles.partitions import distribution as enumerate_all
 from partita.configurations.forest.model import ForestParameters
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Distribution, PairProbabilities, cells
 from partita.core.posterior import least_cells
 from partita.core.templates import CoreferenceSet, Template
@@ -29,7 +29,7 @@ def solved(p: np.ndarray, model: str = "evidential", **options) -> Distribution:
     p = p.copy()
     np.fill_diagonal(p, 1.0)
     group = CoreferenceSet(tuple(map(Template, ids)), name="s")
-    return solve(PairProbabilities(group, p), model, **options)
+    return solve_set(PairProbabilities(group, p), model, **options)
 
 
 def instance(seed: int, size: int) -> np.ndarray:

@@ -11,7 +11,7 @@ import pytest
 from oracles.extraction import Coins
 from partita.antecedents.sets import BoolArray, coreference_sets
 from partita.cli.demo import MESSAGE
-from partita.configurations.count import count
+from partita.configurations.count import count_configurations
 from partita.configurations.solve_batch import solve_many
 from partita.core import CoreferenceSet, Template, pair
 from partita.pipeline import Stages, resolve
@@ -66,7 +66,7 @@ def test_the_message_of_the_paper(text: str) -> None:
     (only,) = coreference_sets(found, schema)
     assert only.ids == (a, b, c, d)
     assert only.incompatible == {(a, c), (b, c)}
-    assert count(may_corefer(only)) == 7
+    assert count_configurations(may_corefer(only)) == 7
 
 
 def test_the_other_facilities_of_the_paper() -> None:

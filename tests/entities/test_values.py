@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set, slot_shares
 from partita.antecedents.sets import coreference_sets
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import (
     CoreferenceSet,
     Distribution,
@@ -39,7 +39,7 @@ def table_1() -> Distribution:
     p = np.eye(4)
     for (left, right), value in TABLE_1.items():
         p[left, right] = p[right, left] = value
-    return solve(PairProbabilities(DEPOTS, p))
+    return solve_set(PairProbabilities(DEPOTS, p))
 
 
 def told(entity: Entity) -> dict[str, dict[str, float]]:
@@ -80,7 +80,7 @@ def test_seen_from_a_vague_template_values_are_uncertain():
 def test_values_are_those_of_all_partitions(seed, size):
     rng = np.random.default_rng(seed)
     pairs = pairs_of(random_set(size, SCHEMA, rng), rng)
-    found = solve(pairs)
+    found = solve_set(pairs)
     entities = entities_of(found, SCHEMA)
     assert sorted(m for e in entities for m in e.templates) == sorted(pairs.set.ids)
     for entity in entities:
@@ -96,7 +96,7 @@ def test_values_are_those_of_all_partitions(seed, size):
 @settings(deadline=None, max_examples=40)
 def test_the_values_of_a_slot_add_up_to_one_with_any_model(seed, model):
     rng = np.random.default_rng(seed)
-    found = solve(pairs_of(random_set(7, SCHEMA, rng), rng), model)
+    found = solve_set(pairs_of(random_set(7, SCHEMA, rng), rng), model)
     for entity in entities_of(found, SCHEMA):
         assert entity.figure.kind == "exact"
         for values in entity.slots.values():
@@ -108,7 +108,7 @@ def test_the_values_of_a_slot_add_up_to_one_with_any_model(seed, model):
 
 def test_drawn_values_are_near_the_exact_ones(monkeypatch):
     rng = np.random.default_rng(7)
-    found = solve(pairs_of(random_set(7, SCHEMA, rng), rng))
+    found = solve_set(pairs_of(random_set(7, SCHEMA, rng), rng))
     exact = entities_of(found, SCHEMA)
     monkeypatch.setattr(cells, "MOST", 3)
     drawn = entities_of(found, SCHEMA)
@@ -135,7 +135,7 @@ class OnlyListed:
 def test_bounds_from_what_is_listed_hold_the_truth():
     rng = np.random.default_rng(11)
     pairs = pairs_of(random_set(6, SCHEMA, rng), rng)
-    exact, short = solve(pairs), solve(pairs, top=4)
+    exact, short = solve_set(pairs), solve_set(pairs, top=4)
     bounded = entities_of(replace(short, posterior=OnlyListed()), SCHEMA)
     for one, other in zip(entities_of(exact, SCHEMA), bounded, strict=True):
         assert other.figure.kind == "interval"
@@ -154,7 +154,7 @@ def test_names_count_by_their_longest_variant():
         Template("b", start=9, form="name", slots={"NAME": "KINSTON"}),
     ]
     [pair] = coreference_sets(templates, SCHEMA)
-    found = solve(PairProbabilities(pair, np.array([[1.0, 0.6], [0.6, 1.0]])))
+    found = solve_set(PairProbabilities(pair, np.array([[1.0, 0.6], [0.6, 1.0]])))
     [entity] = entities_of(found, SCHEMA)
     [name] = entity.slots["NAME"]
     assert (name.value, name.probability) == ("KINSTON DEPOT", pytest.approx(1.0))
@@ -184,7 +184,7 @@ SECOND = Template(
 def test_what_is_not_asserted_holds_with_its_weight():
     """Asserted by one and denied by another is possible: .5; possible .5; reported .7."""
     both = CoreferenceSet((FIRST, SECOND), must=frozenset({("X", "Y")}))
-    [entity] = entities_of(solve(PairProbabilities(both, np.ones((2, 2)))), WITH_STATUS)
+    [entity] = entities_of(solve_set(PairProbabilities(both, np.ones((2, 2)))), WITH_STATUS)
     values = {frozenset(v.value or ()): v for v in entity.slots["STATUS"]}
     assert len(values) == 8
     for strings, value in values.items():
@@ -212,7 +212,7 @@ def test_denied_values_beside_others_deny_no_string():
 def test_the_templates_of_a_value_hold_it_or_a_more_general_one():
     two = [replace(A, id="X", slots={"NUMBER": 2}), replace(A, id="Y", start=9, slots={})]
     p = np.array([[1.0, 0.5], [0.5, 1.0]])
-    [entity] = entities_of(solve(PairProbabilities(CoreferenceSet(tuple(two)), p)), SCHEMA)[:1]
+    [entity] = entities_of(solve_set(PairProbabilities(CoreferenceSet(tuple(two)), p)), SCHEMA)[:1]
     [number] = entity.slots["NUMBER"]
     assert (number.value, number.templates) == (2, ("X",))
 
@@ -221,7 +221,7 @@ def test_a_slot_of_which_only_denials_are_known_has_no_values():
     schema = Schema({"STATUS": StringsType()})
     denied = Assertion("denied", {"STATUS": ["CLOSED"]}, "not").plain()
     two = [Template(name, context={ASSERTIONS: [denied]}) for name in "ST"]
-    distribution = solve(PairProbabilities(CoreferenceSet(tuple(two)), np.full((2, 2), 0.5)))
+    distribution = solve_set(PairProbabilities(CoreferenceSet(tuple(two)), np.full((2, 2), 0.5)))
     for entity in entities_of(distribution, schema):
         assert entity.slots == {}
         assert entity.denied
@@ -238,7 +238,7 @@ def test_pronouns_count_a_tenth_for_the_type_of_an_entity(pronouns, entity_type)
     named = Template("N", form="name", type="PERSON")
     others = [Template(f"P{n}", start=n, form="pronoun", type="PLACE") for n in range(pronouns)]
     every = CoreferenceSet((named, *others))
-    found = solve(PairProbabilities(every, np.ones((len(every), len(every)))))
+    found = solve_set(PairProbabilities(every, np.ones((len(every), len(every)))))
     [entity] = entities_of(found, Schema())
     assert entity.type == entity_type
 
@@ -249,7 +249,7 @@ def test_the_type_of_an_entity_adds_up_the_probabilities_of_its_members():
         Template(f"T{n}", start=n, context={"SORT_PROBABILITIES": each})
         for n, each in enumerate(shares)
     ]
-    found = solve(PairProbabilities(CoreferenceSet(tuple(two)), np.ones((2, 2))))
+    found = solve_set(PairProbabilities(CoreferenceSet(tuple(two)), np.ones((2, 2))))
     [entity] = entities_of(found, Schema())
     assert entity.type == "PLACE"
     assert single_entity(two[0], Schema()).type == "PERSON"
@@ -276,10 +276,10 @@ def test_a_possible_type_counts_if_there_is_no_other():
     for context, entity_type in ((possible, "FACILITY"), (reported, "DEPOT"), ({}, "DEPOT")):
         other = Template("Y", start=9, type="DEPOT", context=context)
         both = CoreferenceSet((firm, other), must=frozenset({("X", "Y")}))
-        [entity] = entities_of(solve(PairProbabilities(both, np.ones((2, 2)))), SCHEMA)
+        [entity] = entities_of(solve_set(PairProbabilities(both, np.ones((2, 2)))), SCHEMA)
         assert entity.type == entity_type
         twice = CoreferenceSet((replace(other, id="X", start=0), other), must=both.must)
-        [alone] = entities_of(solve(PairProbabilities(twice, np.ones((2, 2)))), SCHEMA)
+        [alone] = entities_of(solve_set(PairProbabilities(twice, np.ones((2, 2)))), SCHEMA)
         assert alone.type == "DEPOT"
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles.partitions import partitions
 from oracles.pools import linear_pool, log_pool, log_pooled_pairs
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError, TotalConflict
 from partita.evidence import combine_all, discount, pair_mass, plausibility
@@ -142,8 +142,8 @@ def matrix(values):
 @given(st.lists(st.floats(0.05, 0.95), min_size=6, max_size=6), st.floats(0.1, 5))
 def test_the_logarithmic_pool_of_pairs_is_that_of_their_distributions(shares, weight):
     two = [matrix(shares[:3]), matrix(shares[3:])]
-    pooled = by_configuration(solve(log_pooled_pairs(two, [1.0, weight])))
-    expected = log_pool([by_configuration(solve(one)) for one in two], [1.0, weight])
+    pooled = by_configuration(solve_set(log_pooled_pairs(two, [1.0, weight])))
+    expected = log_pool([by_configuration(solve_set(one)) for one in two], [1.0, weight])
     for one, p in expected.items():
         assert pooled[one] == pytest.approx(p, abs=1e-9)
 

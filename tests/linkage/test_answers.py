@@ -19,7 +19,7 @@ import partita
 from partita.app.cluster import first_rule
 from partita.cli import app
 from partita.configurations.forest.model import ForestParameters
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Budget
 from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, MergeRule, cluster_sets, row_probabilities
@@ -61,7 +61,7 @@ def check(sets: Sets) -> None:
     answers, ids = clustering.answers, list(sets.ids)
     cluster = clustering.cluster_of_node()[clustering.node]
     for k, pairs in enumerate(sets.pairs()):
-        found = solve(pairs, "forest", parameters=PARAMETERS)
+        found = solve_set(pairs, "forest", parameters=PARAMETERS)
         cells = {frozenset(c): p for c, p in found.posterior.cells()}
         marginals, first = found.marginals.value, int(sets.starts[k])
         members = range(int(sets.starts[k + 1]) - first)
@@ -145,7 +145,7 @@ def test_merges_follow_the_rule(seed: int, n: int, scale: float) -> None:
         clustering = cluster_sets(sets, PARAMETERS, rule, Budget())
         cluster = clustering.cluster_of_node()[clustering.node]
         for k, pairs in enumerate(sets.pairs()):
-            marginals = solve(pairs, "forest", parameters=PARAMETERS).marginals.value
+            marginals = solve_set(pairs, "forest", parameters=PARAMETERS).marginals.value
             own = cluster[int(sets.starts[k]) : int(sets.starts[k + 1])]
             found = {frozenset(np.flatnonzero(own == c).tolist()) for c in set(own.tolist())}
             assert found == merged(marginals, rule)
@@ -155,7 +155,7 @@ def test_splits_are_the_most_probable_ones() -> None:
     sets = sets_of([("a", "b", 0.9), ("b", "c", 0.8), ("a", "c", 0.7), ("c", "d", 0.9)])
     clustering = answered(sets)
     assert set(clustering.answers.label) == {0}
-    found = solve(sets.pairs()[0], "forest", parameters=PARAMETERS, top=15)
+    found = solve_set(sets.pairs()[0], "forest", parameters=PARAMETERS, top=15)
     two = [one for one in found.configurations if len(one.configuration.cells) == 2]
     assert clustering.answers.split[0] == pytest.approx(two[0].probability)
 
@@ -167,7 +167,7 @@ def test_draws_of_a_larger_set_agree_with_the_tables() -> None:
     sets = sets_of(rows)
     assert sets.sizes.tolist() == [18]
     clustering = cluster_sets(sets, PARAMETERS, MergeRule.fixed(0.5), Budget(work=20000))
-    exact = solve(sets.pairs()[0], "forest", parameters=PARAMETERS, method="exact")
+    exact = solve_set(sets.pairs()[0], "forest", parameters=PARAMETERS, method="exact")
     expected = exact.marginals.value[sets.left, sets.right]
     assert np.abs(clustering.answers.pair - expected).max() < 0.02
     cells = {frozenset(c): p for c, p in exact.posterior.cells()}

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import (
     FIRST,
-    Cells,
-    Growing,
+    CellTable,
+    Grown,
     growing,
     meet,
     no_cells,
@@ -166,7 +166,7 @@ def decision(mentions: Mentions, network: Network, labels: IntArray, j: int) -> 
                     _logs(mentions, network, labels[:j], count))  # fmt: skip
 
 
-def _place(grown: Growing, cells: Cells, labels: IntArray, i: int) -> int:
+def _place(grown: Grown, cells: CellTable, labels: IntArray, i: int) -> int:
     earlier = np.flatnonzero(labels[:i] == labels[i])
     return int(place_of(grown, cells, 0, int(earlier[0]) if len(earlier) else -1))
 

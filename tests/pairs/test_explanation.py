@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.described import documents
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import CoreferenceSet, FloatArray, PairProbabilities
 from partita.errors import InputError
 from partita.pairs.characteristics import EXTENDED, feature_names
@@ -31,7 +31,7 @@ TABLE_1 = np.array(
 
 
 def marginals(pairs: PairProbabilities) -> FloatArray:
-    return solve(pairs).marginals.value
+    return solve_set(pairs).marginals.value
 
 
 def example() -> PairProbabilities:

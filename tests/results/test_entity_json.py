@@ -11,7 +11,7 @@ import pytest
 from oracles.depots import SCHEMA, A, B, C, D
 from oracles.entities import pairs_of, random_set
 from partita.antecedents.sets import coreference_sets
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Entity, Figure, SlotValue, cells
 from partita.entities.entities import entities_of
 from partita.errors import InputError
@@ -35,7 +35,7 @@ def test_entities_come_back(most, monkeypatch):
     rng = np.random.default_rng(3)
     [given] = coreference_sets([A, B, C, D], SCHEMA)
     for found in (pairs_of(given, rng), pairs_of(random_set(7, SCHEMA, rng), rng)):
-        answer = solve(found)
+        answer = solve_set(found)
         entities = entities_of(answer, SCHEMA)
         written = valid(result_line(answer, "m", None, entities))
         read = result_of(written, PLACE)
@@ -59,7 +59,7 @@ def _near(one: Figure, other: Figure) -> bool:
 def test_without_entities_the_line_has_null():
     rng = np.random.default_rng(3)
     [given] = coreference_sets([A, B, C, D], SCHEMA)
-    assert valid(result_line(solve(pairs_of(given, rng)), "m"))["entities"] is None
+    assert valid(result_line(solve_set(pairs_of(given, rng)), "m"))["entities"] is None
 
 
 def test_what_a_figure_is_stays_with_it():

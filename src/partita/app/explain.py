@@ -15,7 +15,7 @@ from partita.app.run import ResolvedMessage, saved
 from partita.app.solve import LEARNED, parameters_path
 from partita.configurations import PAIR_MODELS
 from partita.configurations.forest.model import ForestParameters
-from partita.configurations.solve import Parameters, solve
+from partita.configurations.solve import Parameters, solve_set
 from partita.core import Distribution, FloatArray, Id, PairProbabilities, Template, pair
 from partita.core.tabular import Columns, Tabular
 from partita.domains import Domain, find_domain, maximum_entropy
@@ -205,7 +205,7 @@ def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanatio
         notes.append(f"The model takes {parameters.floor:.0%} of low scores to be wrong.")
 
     def marginals(pairs: PairProbabilities) -> FloatArray:
-        return solve(pairs, "forest", parameters=parameters, top=1).marginals.value
+        return solve_set(pairs, "forest", parameters=parameters, top=1).marginals.value
 
     pairs = part.pairs()[0]
     marginal = float(answers[rows[0]] if len(rows) else marginals(pairs)[s, t])
@@ -333,7 +333,7 @@ def _explain_influences(
     parameters = _model_parameters(result.model, path, domain)
 
     def marginals(pairs: PairProbabilities) -> FloatArray:
-        return solve(pairs, result.model, parameters=parameters, top=1).marginals.value
+        return solve_set(pairs, result.model, parameters=parameters, top=1).marginals.value
 
     return explain_set(probabilities, left, right, marginal, marginals)
 

@@ -69,7 +69,7 @@ class Solver:
         self, pairs: PairProbabilities, progress: Progress | None = None
     ) -> Distribution | PartitaError:
         """Return the distribution of a single set, or its error."""
-        from partita.configurations.solve import solve as solve_set
+        from partita.configurations.solve import solve_set as solve_set
 
         try:
             return solve_set(pairs, self.model, progress=progress, **self._options())

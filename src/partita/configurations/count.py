@@ -56,7 +56,7 @@ def log2_of(number: int) -> float:
     return float(np.log2(float(number >> shift))) + shift
 
 
-def count(compatible: BoolArray) -> int | None:
+def count_configurations(compatible: BoolArray) -> int | None:
     """Return the number of configurations, or None where neither structure nor size allows it."""
     n = len(compatible)
     if compatible.all():
@@ -71,14 +71,14 @@ def count(compatible: BoolArray) -> int | None:
 
 def _by_elimination(compatible: BoolArray) -> int | None:
     """Count along an elimination order, modulo as many primes as Bell's number needs."""
-    from partita.configurations.sparse.count import count as eliminated
-    from partita.configurations.sparse.order import counting_operations, plan
+    from partita.configurations.sparse.count import count_by_elimination
+    from partita.configurations.sparse.order import counting_operations, plan_elimination
 
     theta, bits = np.where(compatible, 0.0, -np.inf), bell(len(compatible)).bit_length()
-    chosen = plan(theta)
+    chosen = plan_elimination(theta)
     if chosen.operations == math.inf or counting_operations(chosen.steps, bits) > OPERATIONS:
         return None
-    return eliminated(chosen.steps, theta, bits)
+    return count_by_elimination(chosen.steps, theta, bits)
 
 
 def _from_components(compatible: BoolArray, home: np.ndarray) -> int:

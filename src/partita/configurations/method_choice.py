@@ -62,9 +62,10 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     allowed = math.inf if needed else budget.seconds
     if dense < math.inf and dense <= allowed and np.isfinite(theta).all():
         return exact(theta, budget)  # no order of elimination is narrow if all are compatible
-    from partita.configurations.sparse.posterior import eliminate_exactly, plan
+    from partita.configurations.sparse.order import plan_elimination
+    from partita.configurations.sparse.posterior import eliminate_exactly
 
-    sparse = plan(theta, room)
+    sparse = plan_elimination(theta, room)
     eliminated = sparse.operations * NANO if sparse.bytes <= room else math.inf
     fits = min(dense, eliminated) < math.inf  # a budget of work has infinite seconds
     if needed and not fits:

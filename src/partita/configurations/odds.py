@@ -87,7 +87,7 @@ def knowledge_of(pairs: PairProbabilities) -> Knowledge:
     return Knowledge(pairs.matrix, compatible, must, pairs.compared)
 
 
-def log_odds(knowledge: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
+def odds_of(knowledge: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
     """Return θ between the groups that must-links make; scaled, if asked, pair by pair."""
     home = components(knowledge.must)
     theta = scale_log_odds(_pair_log_odds(knowledge), scaled)

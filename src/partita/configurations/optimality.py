@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.meters import SearchMeter
-from partita.configurations.odds import UNSCALED, ScaledParameters, checked_knowledge, log_odds
+from partita.configurations.odds import UNSCALED, ScaledParameters, checked_knowledge, odds_of
 from partita.configurations.optimum import score
 from partita.configurations.report import listing, remainder
 from partita.configurations.search.best import best
@@ -198,7 +198,7 @@ def _optimum_of_set(
     distribution: Distribution, budget: Budget, scaled: ScaledParameters
 ) -> Optimum:
     """The optima of all components together; the budget is shared by the number of pairs."""
-    odds = log_odds(
+    odds = odds_of(
         checked_knowledge(PairProbabilities(distribution.set, distribution.probabilities)), scaled
     )
     home = components(np.isfinite(odds.theta))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.odds import UNSCALED, Knowledge, Odds, ScaledParameters, log_odds
+from partita.configurations.odds import UNSCALED, Knowledge, Odds, ScaledParameters, odds_of
 from partita.configurations.product_posterior import Contracted, Engine, Part, Product
 from partita.core import (
     Best,
@@ -218,7 +218,7 @@ def evidential(
     knowledge: Knowledge, engine: Engine, scaled: ScaledParameters = UNSCALED
 ) -> tuple[Posterior, float]:
     """Return the posterior and the conflict κ; parameters make it the scaled model."""
-    odds = log_odds(knowledge, scaled)
+    odds = odds_of(knowledge, scaled)
     posterior = with_groups(odds, split(odds.theta, engine))
     conflict = abs(math.expm1(min(0.0, odds.base + posterior.log_normaliser.value)))
     return posterior, conflict
@@ -248,13 +248,13 @@ def with_groups(odds: Odds, groups: Posterior) -> Posterior:
 
 def uniform(knowledge: Knowledge, engine: Engine) -> Posterior:
     """Return the posterior with all weights equal: the evidential form with θ = 0."""
-    odds = log_odds(knowledge)
+    odds = odds_of(knowledge)
     return with_groups(odds, split(np.where(np.isfinite(odds.theta), 0.0, -np.inf), engine))
 
 
 def greedy(knowledge: Knowledge, engine: Engine, parameters: GreedyParameters) -> Posterior:
     """Return the greedy model: its configuration with its measured share, the others evenly."""
-    odds = log_odds(knowledge)
+    odds = odds_of(knowledge)
     compatible = np.isfinite(odds.theta)
     flat = split(np.where(compatible, 0.0, -np.inf), engine)
     share = parameters.share(len(odds.home))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Parameters: TypeAlias = "GreedyParameters | ScaledParameters | ForestParameters"
 
 
-def solve(
+def solve_set(
     pairs: PairProbabilities,
     model: str = "evidential",
     *,

@@ -16,7 +16,7 @@ from partita.configurations.exact.posterior import exact
 from partita.configurations.exact.tables import SAFE
 from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge_of
 from partita.configurations.report import unlisted
-from partita.configurations.solve import Parameters, solve
+from partita.configurations.solve import Parameters, solve_set
 from partita.core import (
     BoolArray,
     Budget,
@@ -198,7 +198,7 @@ def solve_many(
         if place in shared:
             return _distribution(pairs, shared[place], model, seed)
         try:
-            return solve(
+            return solve_set(
                 pairs,
                 model,
                 parameters=parameters,

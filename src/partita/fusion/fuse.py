@@ -243,13 +243,13 @@ def _others(end: IntArray, message: FloatArray, things: int) -> FloatArray:
 
 def solve_component(left: IntArray, right: IntArray, probability: FloatArray) -> FloatArray:
     """Return the pair probabilities from the distribution over configurations."""
-    from partita.configurations.solve import solve
+    from partita.configurations.solve import solve_set
 
     things = np.unique(np.concatenate([left, right]))
     a, b = np.searchsorted(things, left), np.searchsorted(things, right)
     matrix = np.eye(len(things))
     matrix[a, b] = matrix[b, a] = probability
-    distribution = solve(PairProbabilities(CoreferenceSet.of(map(str, things)), matrix), top=1)
+    distribution = solve_set(PairProbabilities(CoreferenceSet.of(map(str, things)), matrix), top=1)
     marginals: FloatArray = distribution.marginals.value[a, b]
     return marginals
 

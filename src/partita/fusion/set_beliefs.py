@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import (
     Budget,
     CoreferenceSet,
@@ -130,7 +130,7 @@ def combine_beliefs(
     """Combine the beliefs of several sources about one set into one distribution."""
     pairs, masses = combine_pairs(templates, beliefs)
     try:
-        distribution = solve(pairs, top=top, budget=budget, seed=seed)
+        distribution = solve_set(pairs, top=top, budget=budget, seed=seed)
     except Contradiction as error:
         raise TotalConflict(certain_sources(beliefs)) from error
     return CombinedBelief(pairs, masses, _conflict(masses, distribution), distribution)

@@ -11,8 +11,8 @@ from oracles.merging import knowledge, replayed
 from partita.configurations.merging.decisions import merging
 from partita.configurations.merging.listed import _estimate, beam, enumerate_configurations
 from partita.configurations.merging.model import merger
-from partita.configurations.merging.particles import island, plan
-from partita.configurations.merging.sampled import CLOSE, ENOUGH, sampled
+from partita.configurations.merging.particles import island, plan_beam
+from partita.configurations.merging.sampled import CLOSE, ENOUGH, sampled_merging
 from partita.core import Budget
 from partita.errors import TooLarge, Unavailable
 
@@ -25,7 +25,7 @@ def test_agrees_with_exact(holes: float, links: int) -> None:
     """Six standard errors for each of 36 pairs, as islands of 16 estimate them; fixed seeds."""
     model = merger(*knowledge(9, np.random.default_rng(1), holes, links))
     exact = enumerate_configurations(model)
-    found = sampled(model, WORK, 0, beam(model, plan(model), 50), "a test")
+    found = sampled_merging(model, WORK, 0, beam(model, plan_beam(model), 50), "a test")
     assert found.converged
     assert found.method == "sampled"
     pairs = found.pairs()
@@ -40,10 +40,10 @@ def test_agrees_with_exact(holes: float, links: int) -> None:
 
 def test_where_nothing_bites_draws_are_exact() -> None:
     model = merger(*knowledge(12, np.random.default_rng(2)))
-    found = sampled(model, WORK, 0, beam(model, plan(model), 50), "a test")
+    found = sampled_merging(model, WORK, 0, beam(model, plan_beam(model), 50), "a test")
     assert found.log_normaliser.kind == "exact"
     assert found.effective == pytest.approx(found.draws_made)
-    _, logs, total = island(plan(model), 100, np.random.default_rng(0))
+    _, logs, total = island(plan_beam(model), 100, np.random.default_rng(0))
     assert logs == pytest.approx(np.zeros(100), abs=1e-12)
     assert total == pytest.approx(0.0, abs=1e-12)
 
@@ -51,7 +51,7 @@ def test_where_nothing_bites_draws_are_exact() -> None:
 def test_draws_are_possible_and_follow_the_pairs() -> None:
     given_set = knowledge(7, np.random.default_rng(3), 0.3, 1)
     model = merger(*given_set)
-    found = sampled(model, WORK, 0, beam(model, plan(model), 50), "a test")
+    found = sampled_merging(model, WORK, 0, beam(model, plan_beam(model), 50), "a test")
     drawn = found.draws(4000, np.random.default_rng(1))
     assert {tuple(row) for row in drawn.tolist()} <= set(replayed(*given_set))
     met = (drawn[:, :, None] == drawn[:, None, :]).mean(axis=0)
@@ -64,7 +64,7 @@ def test_draws_are_possible_and_follow_the_pairs() -> None:
 @pytest.mark.parametrize("width", [1, 20, 100_000])
 def test_the_beam_is_certified(holes: float, links: int, width: int) -> None:
     model = merger(*knowledge(8, np.random.default_rng(4), holes, links))
-    exact, found = enumerate_configurations(model), beam(model, plan(model), width)
+    exact, found = enumerate_configurations(model), beam(model, plan_beam(model), width)
     truth = exact.log_normaliser.value
     assert found.log_normaliser.low - 1e-9 <= truth <= found.log_normaliser.high + 1e-9
     assert found.log2_count().value == pytest.approx(exact.log2_count().value)
@@ -89,7 +89,7 @@ def test_extreme_probabilities_survive() -> None:
     p[0, 4] = p[4, 0] = 0.0
     must[0, 5] = must[5, 0] = True
     model = merger(p, compatible, must)
-    total = island(plan(model), 20_000, np.random.default_rng(6))[2]
+    total = island(plan_beam(model), 20_000, np.random.default_rng(6))[2]
     assert total == pytest.approx(enumerate_configurations(model).log_normaliser.value, abs=0.3)
 
 
@@ -119,7 +119,9 @@ def test_thousands_of_templates() -> None:
 def test_too_little_memory_is_refused() -> None:
     model = merger(*knowledge(200, np.random.default_rng(9), 0.3))
     with pytest.raises(TooLarge, match="200 templates"):
-        sampled(model, Budget(memory=1 << 20, work=1), 0, beam(model, plan(model), 2), "a test")
+        sampled_merging(
+            model, Budget(memory=1 << 20, work=1), 0, beam(model, plan_beam(model), 2), "a test"
+        )
 
 
 def test_the_number_of_configurations_is_estimated() -> None:
@@ -132,6 +134,8 @@ def test_the_number_of_configurations_is_estimated() -> None:
 
 def test_time_that_is_left_is_used_until_the_pairs_are_close() -> None:
     model = merger(*knowledge(8, np.random.default_rng(5), 0.3))
-    found = sampled(model, Budget(seconds=600.0), 0, beam(model, plan(model), 2), "a test")
+    found = sampled_merging(
+        model, Budget(seconds=600.0), 0, beam(model, plan_beam(model), 2), "a test"
+    )
     assert found.error <= CLOSE
     assert found.effective >= ENOUGH

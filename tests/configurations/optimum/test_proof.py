@@ -14,7 +14,7 @@ from partita.configurations.meters import SearchMeter
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.optimality import optimum, prove, relaxations
 from partita.configurations.optimum import score
-from partita.configurations.solve import solve
+from partita.configurations.solve import solve_set
 from partita.core import Budget, CoreferenceSet, PairProbabilities
 from partita.errors import InputError
 
@@ -96,9 +96,9 @@ def _pairs(n: int, seed: int) -> PairProbabilities:
 def test_a_sampled_distribution_gets_a_certificate(scaled: ScaledParameters | None) -> None:
     pairs, budget = _pairs(7, 3), Budget(work=10**6)
     model = "evidential" if scaled is None else "scaled"
-    drawn = solve(pairs, model, parameters=scaled, top=3, budget=budget, method="sampled")
+    drawn = solve_set(pairs, model, parameters=scaled, top=3, budget=budget, method="sampled")
     proved = prove(drawn, budget) if scaled is None else prove(drawn, budget, scaled)
-    exact = solve(pairs, model, parameters=scaled, top=3)
+    exact = solve_set(pairs, model, parameters=scaled, top=3)
     assert drawn.gap == np.inf
     assert proved.gap == 0.0
     assert proved.reason.endswith("; the first configuration is proved most probable")
@@ -108,7 +108,7 @@ def test_a_sampled_distribution_gets_a_certificate(scaled: ScaledParameters | No
 
 def test_a_better_configuration_becomes_the_first() -> None:
     pairs, budget = _pairs(7, 3), Budget(work=10**6)
-    drawn = solve(pairs, top=3, budget=budget, method="sampled")
+    drawn = solve_set(pairs, top=3, budget=budget, method="sampled")
     worse = replace(drawn.configurations, rows=drawn.configurations.rows[[1, 2]])
     spoilt = replace(drawn, configurations=replace(worse, probabilities=[0.1, 0.05]))
     proved = prove(spoilt, budget)
@@ -121,7 +121,7 @@ def test_a_better_configuration_becomes_the_first() -> None:
 
 def test_without_enough_work_the_gap_bounds_every_configuration() -> None:
     pairs, budget = _pairs(24, 5), Budget(work=2_000)
-    found = prove(solve(pairs, top=1, budget=budget, method="sampled"), budget)
+    found = prove(solve_set(pairs, top=1, budget=budget, method="sampled"), budget)
     assert 0.0 < found.gap < np.inf
     best = optimum(log_odds(pairs.matrix), Budget(work=10**8))
     first = found.posterior.log_weight(found.configurations.rows[0])

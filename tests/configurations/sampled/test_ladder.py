@@ -12,7 +12,7 @@ from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from partita.configurations.count import bell
 from partita.configurations.meters import SweepMeter
-from partita.configurations.sampled.chains import Chain, chains, explore, neighbours
+from partita.configurations.sampled.chains import Chain, chain_pairs, chains, explore
 from partita.configurations.sampled.normaliser import (
     LENGTH,
     Ladder,
@@ -36,7 +36,7 @@ def _truth(theta: FloatArray) -> float:
 
 
 def _ladder(theta: FloatArray, work: int = 60_000) -> Figure:
-    pairs, n = neighbours(theta), len(theta)
+    pairs, n = chain_pairs(theta), len(theta)
     order = rungs(pairs, np.where(theta > -np.inf, 0.5, 0.0))
     begin = np.arange(n)[None, :]
     ladder = Ladder(pairs, begin, order, 20, np.random.SeedSequence(1))
@@ -44,7 +44,7 @@ def _ladder(theta: FloatArray, work: int = 60_000) -> Figure:
 
 
 def _chains(theta: FloatArray) -> list[Chain]:
-    every = chains(neighbours(theta), np.random.SeedSequence(2))
+    every = chains(chain_pairs(theta), np.random.SeedSequence(2))
     explore(every, SweepMeter.of(Budget(work=2000)))
     return every
 
@@ -70,7 +70,7 @@ def test_without_evidence_the_ladder_counts_partitions() -> None:
 def test_rungs_that_do_not_know_of_each_other_make_the_error_large() -> None:
     """B and C would be apart but for A: without A the chain hardly meets what is sure with it."""
     theta = np.array([[0.0, 350.0, 350.0], [350.0, 0.0, -30.0], [350.0, -30.0, 0.0]])
-    pairs = neighbours(theta)
+    pairs = chain_pairs(theta)
     order = np.array([1, 2, 0])
     ladder = Ladder(pairs, np.zeros((1, 3), dtype=np.int64), order, 5, np.random.SeedSequence(0))
     figure = log_normaliser(ladder, SweepMeter.of(Budget(work=5000)))
@@ -80,16 +80,16 @@ def test_rungs_that_do_not_know_of_each_other_make_the_error_large() -> None:
 
 def test_the_order_of_the_rungs_gives_support_first() -> None:
     theta = np.array([[0.0, -30.0, 350.0], [-30.0, 0.0, 350.0], [350.0, 350.0, 0.0]])
-    order = rungs(neighbours(theta), np.ones((3, 3)))
+    order = rungs(chain_pairs(theta), np.ones((3, 3)))
     assert order.tolist() == [0, 2, 1]
 
 
 def test_the_order_of_the_rungs_follows_the_marginals_before_the_log_odds() -> None:
     theta = np.array([[0.0, 5.0, -5.0], [5.0, 0.0, 0.0], [-5.0, 0.0, 0.0]])
     marginal = np.array([[1.0, 0.1, 0.4], [0.1, 1.0, 0.1], [0.4, 0.1, 1.0]])
-    assert rungs(neighbours(theta), marginal).tolist() == [0, 2, 1]
+    assert rungs(chain_pairs(theta), marginal).tolist() == [0, 2, 1]
     marginal[0, 2] = marginal[2, 0] = 0.1
-    assert rungs(neighbours(theta), marginal).tolist() == [0, 1, 2]
+    assert rungs(chain_pairs(theta), marginal).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
@@ -121,7 +121,7 @@ def test_chains_make_the_sweeps_that_they_are_charged_for(
         run(chain, sweeps)
 
     monkeypatch.setattr(Chain, "run", counted)
-    every = chains(neighbours(_instance(40, 0.0)), np.random.SeedSequence(0))
+    every = chains(chain_pairs(_instance(40, 0.0)), np.random.SeedSequence(0))
     meter = SweepMeter(0.0, float(work))
     explore(every, meter)
     assert sum(made) + meter.sweeps() == work
@@ -151,7 +151,7 @@ def test_a_census_makes_the_sweeps_that_it_is_charged_for(
 
 def test_without_work_the_ladder_makes_six_passes_after_its_bridges_are_placed() -> None:
     theta = _instance(8, 0.3)
-    pairs = neighbours(theta)
+    pairs = chain_pairs(theta)
     order = rungs(pairs, np.where(theta > -np.inf, 0.5, 0.0))
     ladder = Ladder(pairs, np.arange(8)[None, :], order, 20, np.random.SeedSequence(1))
     figure = log_normaliser(ladder, SweepMeter(0.0, 0.0))
@@ -162,7 +162,7 @@ def test_without_work_the_ladder_makes_six_passes_after_its_bridges_are_placed()
 
 @pytest.mark.parametrize("work", [2000, 10_000])
 def test_a_ladder_uses_its_work_and_hardly_more(work: int) -> None:
-    pairs = neighbours(np.zeros((30, 30)))
+    pairs = chain_pairs(np.zeros((30, 30)))
     ladder = Ladder(pairs, np.arange(30)[None, :], np.arange(30), 20, np.random.SeedSequence(1))
     meter = SweepMeter(0.0, float(work))
     log_normaliser(ladder, meter)

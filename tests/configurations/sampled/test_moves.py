@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import Labels, distribution, log_weights
-from partita.configurations.sampled.chains import neighbours, state_of
+from partita.configurations.sampled.chains import chain_pairs, state_of
 from partita.configurations.sampled.moves import (
     ChainPairs,
     State,
@@ -57,7 +57,7 @@ def _after(theta: FloatArray, move: Move, seed: int) -> tuple[FloatArray, FloatA
     states = list(exact)
     place = {labels: t for t, labels in enumerate(states)}
     chances = np.array(list(exact.values()))
-    pairs, found, moved = neighbours(theta), np.zeros(len(states)), 0
+    pairs, found, moved = chain_pairs(theta), np.zeros(len(states)), 0
     for start in rng.choice(len(states), RUNS, p=chances / chances.sum()):
         state = state_of(pairs, np.array(states[start]))
         move(pairs, state, rng)
@@ -102,7 +102,7 @@ def test_an_exchange_lets_two_exclusive_templates_swap_their_cells() -> None:
     theta = np.full((4, 4), 1.0)
     np.fill_diagonal(theta, 0.0)
     theta[0, 1] = theta[1, 0] = -np.inf
-    pairs, rng = neighbours(theta), np.random.default_rng(0)
+    pairs, rng = chain_pairs(theta), np.random.default_rng(0)
     state = state_of(pairs, np.array([0, 1, 0, 1]))  # (A C) (B D): A and B exclude each other
     assert exchange(pairs, state, 0, 3, rng)
     assert restricted_growth(state.label[:-1]).tolist() == [0, 1, 1, 0]
@@ -115,7 +115,7 @@ def test_a_block_changes_its_cell_at_once() -> None:
     )  # 0 and 1 belong to 2 and 3 or to 4 and 5, which exclude each other
     theta[2:4, 4:] = theta[4:, 2:4] = -np.inf
     np.fill_diagonal(theta, 0.0)
-    pairs, rng = neighbours(theta), np.random.default_rng(0)
+    pairs, rng = chain_pairs(theta), np.random.default_rng(0)
     state = state_of(pairs, np.array([0, 0, 0, 0, 1, 1]))
     moved = [
         redeal(pairs, state, 2, 4, rng) and state.label[0] == state.label[4] for _ in range(20)

@@ -19,9 +19,9 @@ from partita.configurations.sampled import posterior as module
 from partita.configurations.sampled.chains import (
     ChainTally,
     _steepest,
+    chain_bytes,
+    chain_pairs,
     chains,
-    neighbours,
-    predicted_bytes,
     starts,
 )
 from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
@@ -174,7 +174,7 @@ def test_chains_that_do_not_mix_are_no_answer() -> None:
 
 def test_starts_are_opposite_and_possible() -> None:
     theta = _instance(0.3)
-    apart, together, *others = starts(neighbours(theta), np.random.default_rng(0))
+    apart, together, *others = starts(chain_pairs(theta), np.random.default_rng(0))
     assert len(set(apart.label[:-1])) == 8
     assert len(set(together.label[:-1])) <= min(len(set(s.label[:-1])) for s in others)
     for state in (apart, together, *others):
@@ -210,7 +210,7 @@ def test_the_number_of_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = sampled(theta, Budget(work=20_000), 2)
     assert answer.count() == number
     assert answer.log2_count() == Figure.exact(math.log2(number))
-    monkeypatch.setattr(module, "count", lambda compatible: None)
+    monkeypatch.setattr(module, "count_configurations", lambda compatible: None)
     unknown = sampled(theta, Budget(work=20_000), 2)
     assert unknown.count() is None
     assert unknown.log2_count().kind == "estimate"
@@ -228,12 +228,12 @@ def test_memory_is_predicted_and_too_little_is_refused(n: int, holes: float) -> 
     sampled(theta, Budget(work=400), 0).pairs()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    predicted = predicted_bytes(n, int(np.count_nonzero(theta > -np.inf)))
+    predicted = chain_bytes(n, int(np.count_nonzero(theta > -np.inf)))
     assert peak <= predicted <= 2 * peak + (1 << 24)
 
 
 def test_without_work_there_are_two_batches_as_an_error_needs() -> None:
-    every = chains(neighbours(_instance(0.3)), np.random.SeedSequence(0))
+    every = chains(chain_pairs(_instance(0.3)), np.random.SeedSequence(0))
     tally = ChainTally(every, 5, SweepMeter(0.0, 0.0))
     tally.add_halves(10)
     assert len(tally) == 2
@@ -254,13 +254,13 @@ def test_the_best_are_found_from_one_configuration_by_single_moves() -> None:
     visited = elite(16, len(theta))
     visited.labels[0] = np.arange(len(theta))
     visited.scores[0], visited.filled[0] = 0.0, 1
-    found = best_visited(neighbours(theta), visited, 5)
+    found = best_visited(chain_pairs(theta), visited, 5)
     np.testing.assert_allclose(found.log_weights, exact(theta).best(5).log_weights)
 
 
 def test_memory_that_is_just_enough_is_not_refused() -> None:
     theta = _instance(0.0)
-    needs = predicted_bytes(8, 64)
+    needs = chain_bytes(8, 64)
     assert sampled(theta, Budget(memory=needs, work=100), 0).size == 8
     with pytest.raises(TooLarge):
         sampled(theta, Budget(memory=needs - 1, work=100), 0)

@@ -16,7 +16,7 @@ from partita.configurations.sampled.summary import (
     ChainCounts,
     ChainSummary,
     _spread,
-    summary,
+    summarise_chains,
 )
 
 LENGTH, BATCHES, CHAINS = 100, 40, 4
@@ -32,7 +32,7 @@ def _counted(drawn: NDArray[np.bool_]) -> ChainCounts:
 
 
 def _of(drawn: NDArray[np.bool_], scores: NDArray[np.float64]) -> ChainSummary:
-    return summary(_counted(drawn), scores)
+    return summarise_chains(_counted(drawn), scores)
 
 
 def _independent(chance: float, seed: int) -> ChainSummary:

@@ -13,10 +13,10 @@ from partita.configurations.search.best import _by_first, _most_cells, best, poo
 from partita.configurations.search.prices import (
     _median,
     cheap,
+    mask_words,
     prices,
     rows_of,
     shares,
-    words_of,
 )
 from partita.core import Budget, FloatArray, restricted_growth
 
@@ -184,7 +184,7 @@ def test_cells_take_a_quarter_of_the_memory_when_they_are_sorted(n: int, memory:
 
 
 def test_masks_have_as_many_words_as_they_need() -> None:
-    assert [words_of(n) for n in (1, 63, 64, 65, 128, 129)] == [1, 1, 1, 2, 2, 3]
+    assert [mask_words(n) for n in (1, 63, 64, 65, 128, 129)] == [1, 1, 1, 2, 2, 3]
 
 
 def test_many_cheap_cells_find_room_and_too_many_are_not_complete() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.sparse.order import TRIES, _orders, _rows, plan
+from partita.configurations.sparse.order import TRIES, _orders, _rows, plan_elimination
 from partita.configurations.sparse.posterior import eliminate_exactly
 from partita.configurations.sparse.tree import count_cliques
 
@@ -39,23 +39,23 @@ def grid(side: int) -> np.ndarray:
 def test_the_width_of_graphs_that_can_be_eliminated_without_new_pairs(
     theta: np.ndarray, width: int
 ) -> None:
-    found = plan(theta)
+    found = plan_elimination(theta)
     assert found.width == width
     assert sorted(found.order.tolist()) == list(range(len(theta)))
 
 
 def test_the_width_of_a_grid() -> None:
-    assert 7 <= plan(grid(7)).width <= 9
+    assert 7 <= plan_elimination(grid(7)).width <= 9
 
 
 def test_a_shuffled_chain_is_as_narrow_as_in_text_order() -> None:
     theta = graphs.band(400, 4, np.random.default_rng(0))
     order = np.random.default_rng(1).permutation(400)
-    assert plan(theta[np.ix_(order, order)]).width == 4
+    assert plan_elimination(theta[np.ix_(order, order)]).width == 4
 
 
 def test_steps_have_children_first_and_every_template_once() -> None:
-    found = plan(graphs.clique_tree(50, 4, np.random.default_rng(0), 0.7))
+    found = plan_elimination(graphs.clique_tree(50, 4, np.random.default_rng(0), 0.7))
     for n, step in enumerate(found.steps):
         assert all(child < n for child in step.children)
     children = [child for step in found.steps for child in step.children]
@@ -66,7 +66,9 @@ def test_steps_have_children_first_and_every_template_once() -> None:
 @pytest.mark.parametrize("n", [40, 300])
 @pytest.mark.parametrize("share", [0.7, 1.0])
 def test_graphs_that_are_too_dense_have_no_finite_cost(n: int, share: float) -> None:
-    found = plan(graphs.on_graph(graphs.chance(n, share, np.random.default_rng(0)), RNG))
+    found = plan_elimination(
+        graphs.on_graph(graphs.chance(n, share, np.random.default_rng(0)), RNG)
+    )
     assert (found.operations, found.bytes) == (math.inf, math.inf)
 
 
@@ -79,15 +81,18 @@ def test_cliques_are_counted_up_to_a_limit() -> None:
 
 def test_the_text_order_gives_a_plan_that_depends_on_the_graph_alone() -> None:
     theta = graphs.sparse(120, 1.0, np.random.default_rng(3))
-    one, other = plan(theta), plan(np.where(np.isfinite(theta), 1.0, -np.inf))
+    one, other = (
+        plan_elimination(theta),
+        plan_elimination(np.where(np.isfinite(theta), 1.0, -np.inf)),
+    )
     assert np.array_equal(one.order, other.order)
     assert one.operations == other.operations
 
 
 def test_less_memory_means_more_blocks_and_the_same_answer() -> None:
     theta = graphs.band(150, 14, np.random.default_rng(2), 0.4)
-    free = plan(theta)
-    tight = plan(theta, memory=0.8 * free.bytes)
+    free = plan_elimination(theta)
+    tight = plan_elimination(theta, memory=0.8 * free.bytes)
     assert tight.blocks > free.blocks == 1
     assert tight.bytes <= 0.8 * free.bytes
     assert tight.operations > free.operations
@@ -104,7 +109,8 @@ import ctypes, sys
 from pathlib import Path
 import numpy as np
 from oracles import graphs
-from partita.configurations.sparse.posterior import eliminate_exactly, plan
+from partita.configurations.sparse.order import plan_elimination
+from partita.configurations.sparse.posterior import eliminate_exactly
 
 def resident(name):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -116,8 +122,8 @@ def everything(theta, chosen):
 
 rng = np.random.default_rng(0)
 first, theta = graphs.clique_tree(30, 5, rng, 0.8), graphs.band(120, 16, rng, 0.6)
-everything(first, plan(first))
-chosen = plan(theta, float(sys.argv[1]))
+everything(first, plan_elimination(first))
+chosen = plan_elimination(theta, float(sys.argv[1]))
 ctypes.CDLL(None).malloc_trim(0)
 Path("/proc/self/clear_refs").write_text("5")
 before = resident("VmRSS")

@@ -15,11 +15,11 @@ from oracles.posteriors import ListedPosterior
 from partita.configurations.exact.posterior import exact
 from partita.configurations.sparse import count as counts
 from partita.configurations.sparse.count import _is_prime, _primes_below
+from partita.configurations.sparse.order import plan_elimination
 from partita.configurations.sparse.posterior import (
     HARMLESS,
     EliminationPosterior,
     eliminate_exactly,
-    plan,
 )
 from partita.configurations.sparse.recursion import LOG, SUM
 from partita.core import FloatArray
@@ -246,7 +246,7 @@ def test_invariants(n: int, degree: float, seed: int) -> None:
 
 def test_a_dense_graph_is_refused_at_once() -> None:
     theta = np.zeros((2000, 2000))
-    assert plan(theta).operations == np.inf
+    assert plan_elimination(theta).operations == np.inf
     with pytest.raises(TooLarge, match="an exact answer for 2000 templates would need"):
         eliminate_exactly(theta)
 

@@ -7,7 +7,7 @@ import pytest
 
 from oracles import graphs
 from partita.configurations.sparse import dense, kernels
-from partita.configurations.sparse.order import plan
+from partita.configurations.sparse.order import plan_elimination
 from partita.configurations.sparse.recursion import LOG, MAX, SUM, Recursion
 from partita.configurations.sparse.tree import steps
 from partita.core import FloatArray
@@ -32,7 +32,7 @@ def marginals(recursion: Recursion) -> tuple[float, dict[tuple[int, int], float]
 @pytest.mark.parametrize("theta", GRAPHS)
 @pytest.mark.parametrize("way", [(SUM, 3), (SUM, 20), (LOG, 1), (LOG, 4)])
 def test_blocks_and_logarithms_change_nothing(theta: FloatArray, way: tuple[int, int]) -> None:
-    steps, scale = plan(theta).steps, np.zeros(len(theta))
+    steps, scale = plan_elimination(theta).steps, np.zeros(len(theta))
     log_z, cells = marginals(Recursion(steps, theta, scale, SUM))
     other, others = marginals(Recursion(steps, theta, scale, *way))
     assert other == pytest.approx(log_z, abs=1e-10)
@@ -43,7 +43,10 @@ def test_blocks_and_logarithms_change_nothing(theta: FloatArray, way: tuple[int,
 
 @pytest.mark.parametrize("theta", GRAPHS)
 def test_any_scale_gives_the_same(theta: FloatArray) -> None:
-    steps, scale = plan(theta).steps, np.random.default_rng(0).normal(0.0, 2.0, len(theta))
+    steps, scale = (
+        plan_elimination(theta).steps,
+        np.random.default_rng(0).normal(0.0, 2.0, len(theta)),
+    )
     log_z, cells = marginals(Recursion(steps, theta, np.zeros(len(theta)), SUM))
     other, others = marginals(Recursion(steps, theta, scale, SUM))
     assert other + scale.sum() == pytest.approx(log_z, abs=1e-10)
@@ -52,7 +55,7 @@ def test_any_scale_gives_the_same(theta: FloatArray) -> None:
 
 def test_the_maximum_is_below_the_normaliser_and_reached() -> None:
     theta = GRAPHS[0]
-    steps, scale = plan(theta).steps, np.zeros(len(theta))
+    steps, scale = plan_elimination(theta).steps, np.zeros(len(theta))
     top = Recursion(steps, theta, scale, MAX).total()
     assert top < Recursion(steps, theta, scale, SUM).total()
     # at a low temperature the sum is the maximum, up to the number of configurations
@@ -98,7 +101,7 @@ def test_a_table_is_scaled_by_a_power_of_two_only() -> None:
 
 def test_only_messages_that_leave_their_block_are_kept() -> None:
     theta = graphs.band(40, 3, np.random.default_rng(0))
-    steps = plan(theta).steps
+    steps = plan_elimination(theta).steps
     kept = []
     for blocks in (1, 2, 4):
         recursion = Recursion(steps, theta, np.zeros(40), SUM, blocks)

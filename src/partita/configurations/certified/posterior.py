@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.certified.states import CoveringCells, Flow, SearchEffort, cells, flow
-from partita.configurations.count import bell, count
+from partita.configurations.count import bell, count_configurations, log2_of
 from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search, score
 from partita.configurations.search.best import best, good_order, pool
-from partita.configurations.search.prices import UNIT, rounding, shares, words_of
+from partita.configurations.search.prices import UNIT, mask_words, rounding, shares
 from partita.core import (
     Best,
     Budget,
@@ -52,13 +52,13 @@ class Visited:
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray | None:
         """Draw rows of labels from the visited part; None if it is only a list."""
-        from partita.configurations.certified.states import walk
+        from partita.configurations.certified.states import walk_flow
 
         flow = self.flow
         if flow is None or self.reach is None:
             return None
         uniforms = rng.random((count, len(self.position)))
-        rows = walk(
+        rows = walk_flow(
             *(flow.cells.masks, flow.cells.shares, flow.edges, flow.target, flow.cell),
             *(self.reach, flow.final, uniforms),
         )
@@ -95,7 +95,7 @@ def listing_slack(theta: FloatArray, log_mass: float) -> float:
 
 def from_flow(flow: Flow) -> Visited:
     """Return the mass that arrives: H = log(arrived) − Σ_C P(C)·log v(C), prices cancel."""
-    from partita.configurations.certified.states import backward, pair_mass
+    from partita.configurations.certified.states import backward, cell_pair_mass
 
     shares = flow.cells.shares
     reach, cell_mass = np.zeros(len(flow.mass)), np.zeros(len(shares))
@@ -105,7 +105,7 @@ def from_flow(flow: Flow) -> Visited:
         *(flow.sequence, len(flow.sequence), reach, cell_mass),
     )
     arrived, used = float(reach[0]), cell_mass > 0.0
-    pairs = pair_mass(flow.cells.masks, cell_mass, len(flow.cells.b)) / arrived
+    pairs = cell_pair_mass(flow.cells.masks, cell_mass, len(flow.cells.b)) / arrived
     entropy = math.log(arrived) - float(cell_mass[used] @ np.log(shares[used])) / arrived
     position, slack = np.arange(len(flow.cells.b)), 4.0 * UNIT * (64 + len(flow.target))
     pairs, entropy = np.clip(pairs, 0.0, 1.0), max(0.0, entropy)
@@ -200,7 +200,7 @@ def _more(effort: SearchEffort, passed: Flow, memory: int) -> SearchEffort:
 
 def _limited_to_memory(effort: SearchEffort, n: int, memory: int) -> SearchEffort:
     """Cut the limits to the memory; two passes are held at a time."""
-    words = words_of(n)
+    words = mask_words(n)
     room = memory // 8 // (n * (8 * words + 32))
     states = min(MOST_STATES, memory // 4 // (8 * words + 160))
     states = max(FIRST.states, min(effort.states, states))
@@ -239,11 +239,11 @@ class CertifiedPosterior:
         return score(self.theta, labels)
 
     def count(self) -> int | None:
-        return count(np.isfinite(self.theta))
+        return count_configurations(np.isfinite(self.theta))
 
     def log2_count(self) -> Figure:
         if (number := self.count()) is not None:
-            return Figure.exact(_log2(number))
+            return Figure.exact(log2_of(number))
         return Figure.interval(*count_bounds(np.isfinite(self.theta)))
 
     def entropy(self) -> Figure:
@@ -302,11 +302,11 @@ def count_bounds(compatible: NDArray[np.bool_]) -> tuple[float, float]:
     Disjoint sets of mutually compatible templates can be partitioned at will: at least Π Bell.
     """
     earlier = np.tril(compatible, -1).sum(axis=1)
-    high = min(float(np.log2(1.0 + earlier).sum()), _log2(bell(len(compatible))))
+    high = min(float(np.log2(1.0 + earlier).sum()), log2_of(bell(len(compatible))))
     left, low = np.ones(len(compatible), dtype=np.bool_), 0.0
     while left.any():
         clique = _clique(compatible, left)
-        low += _log2(bell(len(clique)))
+        low += log2_of(bell(len(clique)))
         left[clique] = False
     return low, high
 
@@ -321,9 +321,3 @@ def _clique(compatible: NDArray[np.bool_], left: NDArray[np.bool_]) -> list[int]
         able &= compatible[clique[-1]]
         able[clique[-1]] = False
     return clique
-
-
-def _log2(number: int) -> float:
-    """Return log₂ of an integer of any size."""
-    shift = max(0, number.bit_length() - 64)
-    return math.log2(number >> shift) + shift

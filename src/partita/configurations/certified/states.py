@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita.compilation import kernel
 from partita.configurations.meters import SearchMeter
 from partita.configurations.search.best import disjoint, first_free
-from partita.configurations.search.prices import UNIT, half_gains, rounding, words_of
+from partita.configurations.search.prices import UNIT, half_gains, mask_words, rounding
 from partita.core import FloatArray, IntArray
 
 Masks = NDArray[np.uint64]
@@ -108,7 +108,7 @@ def cells_from(
 
 
 @kernel()
-def members(cell: Masks, n: int, room: IntArray) -> int:
+def fill_members(cell: Masks, n: int, room: IntArray) -> int:
     """Write the templates of a cell; return their number."""
     size = 0
     for i in range(n):
@@ -141,7 +141,7 @@ def slot_of(key: Masks, keys: Masks, slots: Indices) -> int:
 
 
 @kernel()
-def state_of(
+def find_state(
     key: Masks, free: int, keys: Masks, slots: Indices, head: Indices, link: Indices, used: int
 ) -> int:
     """Return the number of the state, added if it is new and there is room; else −1."""
@@ -204,7 +204,7 @@ def forward(
                 flow, to = mass[state] * shares[k], -1
                 free = first_free(key, layer, n)
                 if place[2] < len(target):
-                    to = state_of(key, free, keys, slots, head, link, place[1])
+                    to = find_state(key, free, keys, slots, head, link, place[1])
                 if to < 0:
                     lost[0] += flow
                 else:
@@ -241,13 +241,13 @@ def backward(
 
 
 @kernel()
-def pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
+def cell_pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
     """Return the mass that arrives with two templates in one cell."""
     pairs = np.zeros((n, n))
     room = np.empty(n, dtype=np.int64)
     for k in range(len(cells)):
         if cell_mass[k] > 0.0:
-            size = members(cells[k], n, room)
+            size = fill_members(cells[k], n, room)
             for p in range(size):
                 for q in range(size):
                     pairs[room[p], room[q]] += cell_mass[k]
@@ -255,7 +255,7 @@ def pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
 
 
 @kernel()
-def walk(
+def walk_flow(
     cells: Masks,
     shares: FloatArray,
     edges: IntArray,
@@ -281,7 +281,7 @@ def walk(
                     left -= arriving
                     if left < 0.0:
                         break
-            for p in range(members(cells[cell[chosen]], n, room)):
+            for p in range(fill_members(cells[cell[chosen]], n, room)):
                 labels[row, room[p]] = depth
             state = target[chosen]
             depth += 1
@@ -350,7 +350,7 @@ def cells(
     `labels` is a good configuration: its cells say beforehand how large is large. `least` is made
     coarser for templates whose cells do not fit into the room.
     """
-    n, words = len(theta), words_of(len(theta))
+    n, words = len(theta), mask_words(len(theta))
     maker = _PriceMaker(theta, labels, guess, least.copy(), meter)
     places = np.zeros((room, words), dtype=np.uint64), np.zeros(room)
     lists = [maker.cells_of(i, places) for i in range(n - 1, -1, -1)][::-1]

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from partita.configurations.count import count, log2_of
+from partita.configurations.count import count_configurations, log2_of
 from partita.configurations.exact.listed import (
     LISTED,
     cell_order,
@@ -69,7 +69,7 @@ class SubsetPosterior:
         return float(self.tables.log_w[masks[masks > 0]].sum())
 
     def count(self) -> int | None:
-        return count(self.weights.compatible)
+        return count_configurations(self.weights.compatible)
 
     def log2_count(self) -> Figure:
         """Return log₂ of the exact count, else that of the normaliser with equal weights."""

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from partita.configurations.count import count, log2_bell
+from partita.configurations.count import count_configurations, log2_bell
 from partita.configurations.exact.posterior import SubsetPosterior, compiled_best
 from partita.configurations.forest.model import (
     ForestParameters,
@@ -184,7 +184,7 @@ class SampledForest:
     def count(self) -> int | None:
         if self.size > COUNTED:
             return None
-        return count(compatible_groups(self.graph))
+        return count_configurations(compatible_groups(self.graph))
 
     def log2_count(self) -> Figure:
         """Return log₂ of the number, or bounds: without cannot-links, and without their ends."""

@@ -66,7 +66,7 @@ AGREEMENTS = (0.01, 0.05, 0.15, 0.3, 0.5, 0.75, 0.95)  # edges of the bins
 TYPE_AGREES = 5  # the bin from which the types count as the same
 
 
-class Cells(NamedTuple):
+class CellTable(NamedTuple):
     """The cells of all configurations.
 
     A cell is a row of `columns`: WITHOUT is the cell that its last member joined, CHILD the cell
@@ -84,7 +84,7 @@ class Cells(NamedTuple):
     classes: NDArray[np.int8]
 
 
-class Growing(NamedTuple):
+class Grown(NamedTuple):
     """Growing configurations: their cells from the most recent on, and how many.
 
     `homes` holds the first member of each mention's cell.
@@ -96,7 +96,7 @@ class Growing(NamedTuple):
 
 
 @kernel()
-def no_cells(room: int) -> Cells:
+def no_cells(room: int) -> CellTable:
     """Return a table with the empty cell only."""
     columns = np.zeros((room, CELL_COLUMNS), np.int32)
     columns[EMPTY, FIRST] = columns[EMPTY, LAST] = -1
@@ -104,11 +104,11 @@ def no_cells(room: int) -> Cells:
     slots, met = np.zeros(room, np.int32), np.zeros(room, np.int32)
     seen = np.zeros((room, SEEN_COLUMNS), np.int32)
     marked, classes = np.full(room, -1, np.int32), np.zeros(room, np.int8)
-    return Cells(columns, slots, met, np.zeros(room, np.int64), seen, marked, classes)
+    return CellTable(columns, slots, met, np.zeros(room, np.int64), seen, marked, classes)
 
 
 @kernel()
-def with_room(cells: Cells, used: int, more: int) -> Cells:
+def with_room(cells: CellTable, used: int, more: int) -> CellTable:
     """Return the same cells with room for more."""
     if used + more <= len(cells.slots):
         return cells
@@ -123,16 +123,22 @@ def with_room(cells: Cells, used: int, more: int) -> Cells:
 
 
 @kernel()
-def growing(width: int, n: int) -> Growing:
+def growing(width: int, n: int) -> Grown:
     """Return configurations without mentions, with room for n."""
-    return Growing(
+    return Grown(
         np.zeros((width, n), np.int32), np.zeros(width, np.int64), np.zeros((width, n), np.int32)
     )
 
 
 @uncounted
 def place(
-    mentions: Mentions, grown: Growing, cells: Cells, used: int, b: int, j: int, at: int
+    mentions: Mentions,
+    grown: Grown,
+    cells: CellTable,
+    used: int,
+    b: int,
+    j: int,
+    at: int,
 ) -> int:
     """Put mention j of configuration b into the cell at a place; return the cells in use.
 
@@ -149,7 +155,7 @@ def place(
 
 
 @uncounted
-def place_of(grown: Growing, cells: Cells, b: int, first: int) -> int:
+def place_of(grown: Grown, cells: CellTable, b: int, first: int) -> int:
     """Return the place of the cell with this first member, the place of a new cell if -1."""
     at, count = 0, grown.counts[b]
     if first < 0:
@@ -160,7 +166,9 @@ def place_of(grown: Growing, cells: Cells, b: int, first: int) -> int:
 
 
 @uncounted
-def _with_member(mentions: Mentions, cells: Cells, used: int, cell: int, j: int) -> tuple[int, int]:
+def _with_member(
+    mentions: Mentions, cells: CellTable, used: int, cell: int, j: int
+) -> tuple[int, int]:
     """Return the cell that mention j makes of another, and the number of cells in use."""
     columns = cells.columns
     child = columns[cell, CHILD]
@@ -178,7 +186,7 @@ def _with_member(mentions: Mentions, cells: Cells, used: int, cell: int, j: int)
 
 
 @uncounted
-def copy_configuration(grown: Growing, source: int, target: int, j: int) -> None:
+def copy_configuration(grown: Grown, source: int, target: int, j: int) -> None:
     """Make one configuration of j mentions equal to another."""
     cells, homes, count = grown.cells, grown.homes, grown.counts[source]
     grown.counts[target] = count
@@ -189,7 +197,7 @@ def copy_configuration(grown: Growing, source: int, target: int, j: int) -> None
 
 
 @uncounted
-def meet(grown: Growing, first: int, last: int, cells: Cells, count: int) -> int:
+def meet(grown: Grown, first: int, last: int, cells: CellTable, count: int) -> int:
     """Add the cells of some configurations to those met at this step; return their number."""
     slots, met = cells.slots, cells.met
     for b in range(first, last):
@@ -288,7 +296,7 @@ def _head_level(bits: int) -> int:
 
 
 @uncounted
-def fill_bits(cells: Cells, used: int, row: IntArray) -> None:
+def fill_bits(cells: CellTable, used: int, row: IntArray) -> None:
     """Fill all relations of a mention to the members of each cell; parts come before wholes."""
     columns, bits = cells.columns, cells.bits
     for cell in range(1, used):
@@ -296,7 +304,7 @@ def fill_bits(cells: Cells, used: int, row: IntArray) -> None:
 
 
 @uncounted
-def see(mentions: Mentions, cells: Cells, used: int, row: IntArray, j: int) -> None:
+def see(mentions: Mentions, cells: CellTable, used: int, row: IntArray, j: int) -> None:
     """Compare mention j with the members of all marked cells; parts come before wholes."""
     attributes, columns, seen, marked = (
         mentions.attributes,

@@ -46,8 +46,8 @@ from partita.configurations.joint.cells_kernels import (
     VOICE_OF_ME,
     VOICE_OF_YOU,
     WITHOUT,
-    Cells,
-    Growing,
+    CellTable,
+    Grown,
     Small,
     fit,
     habit,
@@ -112,7 +112,7 @@ def clear(counts: IntArray) -> None:
 
 
 @uncounted
-def classify(mentions: Mentions, cells: Cells, count: int, j: int) -> None:
+def classify(mentions: Mentions, cells: CellTable, count: int, j: int) -> None:
     """Fill the classes of the cells that were met; mark those near mention j, to be seen.
 
     The parts of a marked cell are marked too.
@@ -138,7 +138,13 @@ def classify(mentions: Mentions, cells: Cells, count: int, j: int) -> None:
 
 @uncounted
 def describe_cell(
-    mentions: Mentions, cells: Cells, row: IntArray, j: int, number: int, facts: Small, out: Codes
+    mentions: Mentions,
+    cells: CellTable,
+    row: IntArray,
+    j: int,
+    number: int,
+    facts: Small,
+    out: Codes,
 ) -> None:
     """Fill the facts and codes of mention j and a cell that it sees.
 
@@ -201,8 +207,8 @@ def no_counts() -> Counts:
 @uncounted
 def relate(
     mentions: Mentions,
-    grown: Growing,
-    cells: Cells,
+    grown: Grown,
+    cells: CellTable,
     facts: Small,
     row: IntArray,
     such: IntArray,

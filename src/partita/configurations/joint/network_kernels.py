@@ -15,8 +15,8 @@ from partita.configurations.joint.cells_kernels import (
     FIRST,
     LAST,
     WITHOUT,
-    Cells,
-    Growing,
+    CellTable,
+    Grown,
     Small,
     copy_configuration,
     fill_bits,
@@ -212,7 +212,7 @@ def _list_rows(starts: IntArray, which: IntArray, codes: Codes, rows: IntArray) 
 def look(
     mentions: Mentions,
     network: Network,
-    cells: Cells,
+    cells: CellTable,
     used: int,
     count: int,
     row: IntArray,
@@ -395,8 +395,8 @@ def _output(out: Single, bias: Single, sums: Small) -> float:
 def choose(
     mentions: Mentions,
     network: Network,
-    grown: Growing,
-    cells: Cells,
+    grown: Grown,
+    cells: CellTable,
     view: View,
     known: Known,
     row: IntArray,
@@ -451,7 +451,7 @@ def choose(
 
 
 @uncounted
-def _shares(grown: Growing, cells: Cells, b: int, top: float, choice: Choice) -> float:
+def _shares(grown: Grown, cells: CellTable, b: int, top: float, choice: Choice) -> float:
     """Fill the shares; return the logarithm of the sum of e^score."""
     scores, shares, far, total = choice.scores, choice.shares, choice.far_shares, 0.0
     found, others, count = int(choice.found[0]), int(choice.found[1]), grown.counts[b]
@@ -469,7 +469,7 @@ def _shares(grown: Growing, cells: Cells, b: int, top: float, choice: Choice) ->
 
 
 @uncounted
-def _score_at(grown: Growing, cells: Cells, b: int, at: int, choice: Choice) -> float:
+def _score_at(grown: Grown, cells: CellTable, b: int, at: int, choice: Choice) -> float:
     """Return the score of the cell at a place, or of a new one."""
     if at < grown.counts[b]:
         which = cells.classes[grown.cells[b, at]]
@@ -482,7 +482,7 @@ def _score_at(grown: Growing, cells: Cells, b: int, at: int, choice: Choice) -> 
 
 
 @uncounted
-def _mean_score(grown: Growing, cells: Cells, b: int, choice: Choice) -> float:
+def _mean_score(grown: Grown, cells: CellTable, b: int, choice: Choice) -> float:
     """Return the mean of the scores."""
     found, others, mean = int(choice.found[0]), int(choice.found[1]), 0.0
     for r in range(found + 1):
@@ -499,8 +499,8 @@ def _mean_score(grown: Growing, cells: Cells, b: int, choice: Choice) -> float:
 
 @uncounted
 def _add_shares(
-    grown: Growing,
-    cells: Cells,
+    grown: Grown,
+    cells: CellTable,
     b: int,
     choice: Choice,
     means: FloatArray,
@@ -526,7 +526,7 @@ def _add_shares(
 
 
 @uncounted
-def _picked(grown: Growing, cells: Cells, b: int, choice: Choice, uniform: float) -> int:
+def _picked(grown: Grown, cells: CellTable, b: int, choice: Choice, uniform: float) -> int:
     """Return the place into whose share the uniform falls: new, near, far."""
     found, others, count = int(choice.found[0]), int(choice.found[1]), int(grown.counts[b])
     left = uniform * choice.found[2] - choice.shares[found]
@@ -651,7 +651,12 @@ def explored(
 
 @uncounted
 def _fill_pool(
-    grown: Growing, cells: Cells, b: int, log: float, choice: Choice, pool: FloatArray
+    grown: Grown,
+    cells: CellTable,
+    b: int,
+    log: float,
+    choice: Choice,
+    pool: FloatArray,
 ) -> None:
     """Fill log P of configuration b with each choice for the next mention, by place."""
     for at in range(grown.counts[b]):
@@ -663,7 +668,7 @@ def _fill_pool(
 
 
 @uncounted
-def _spread(cells: Cells, values: FloatArray, row: FloatArray) -> None:
+def _spread(cells: CellTable, values: FloatArray, row: FloatArray) -> None:
     """Add what is known of cells to all of their members, and the last value to all mentions."""
     for i in range(len(row)):
         row[i] += values[-1]

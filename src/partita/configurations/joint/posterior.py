@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.count import bell, count
+from partita.configurations.count import bell, count_configurations, log2_bell
 from partita.configurations.exact.listed import (
     LARGEST,
     listed_cells,
@@ -148,7 +148,8 @@ class JointPosterior:
         return bell(self.size) if self.size <= COUNTED else None
 
     def log2_count(self) -> Figure:
-        return Figure.exact(log2_bell(self.size))
+        number = self.count()
+        return Figure.exact(log2_bell(self.size) if number is None else math.log2(number))
 
     def entropy(self) -> Figure:
         return self._enumerated().entropy() if self.size <= LARGEST else self._draws().bits
@@ -286,18 +287,6 @@ def draw_count(templates: int) -> int:
     return max(FEWEST_DRAWS, min(DRAWS, DRAWS * FEW // max(1, templates)))
 
 
-def log2_bell(n: int) -> float:
-    """Return the binary logarithm of the number of partitions of n things.
-
-    By Dobinski's formula, B_n = Σ_k k^n / (e k!), beyond the sizes that are counted exactly.
-    """
-    if n <= COUNTED:
-        return math.log2(bell(n))
-    k = np.arange(1, 2 * n + 1, dtype=np.float64)
-    terms = n * np.log(k) - np.cumsum(np.log(k)) - 1.0
-    return float(np.logaddexp.reduce(terms) / math.log(2.0))
-
-
 BLOCK = 1024  # draws at a time
 BLOCKS = 24  # at most
 ENOUGH = 2500  # compatible draws: standard errors of at most .01
@@ -321,7 +310,9 @@ def constrained(
     numbers = np.bincount(where.reshape(-1)[: len(draws)], minlength=len(rows))
     logs = joint.log_weights(rows)
     total = _normaliser(len(draws), attempts, float(np.logaddexp.reduce(logs)))
-    return ConstrainedPosterior(joint, compatible, rows, logs, total, count(compatible), numbers)
+    return ConstrainedPosterior(
+        joint, compatible, rows, logs, total, count_configurations(compatible), numbers
+    )
 
 
 def _normaliser(compatible_draws: int, attempts: int, met: float) -> Figure:

@@ -143,7 +143,7 @@ def _lattice_posterior(model: Merger, budget: Budget, lattice: Lattice) -> Latti
     reason = f"merging decisions over {states} states"
     if not lattice.mass.exact:
         reason += f", at most {lattice.mass.residual:.1e} of the mass dropped"
-    return LatticePosterior(model, lattice, budget.memory, reason)
+    return LatticePosterior(model, lattice.mass, lattice, budget.memory, reason)
 
 
 def _bounded(model: Merger, budget: Budget, room: float) -> ListedPosterior | LatticePosterior:
@@ -151,9 +151,9 @@ def _bounded(model: Merger, budget: Budget, room: float) -> ListedPosterior | La
     if _packs(model):
         return _lattice_posterior(model, budget, lattice(_states(model), model.size, room))
     from partita.configurations.merging.listed import beam
-    from partita.configurations.merging.particles import plan
+    from partita.configurations.merging.particles import plan_beam
 
-    planned = plan(model)
+    planned = plan_beam(model)
     width = int(min(2000, max(8, 20 * room / planned.cost)))
     return beam(model, planned, width)
 
@@ -165,11 +165,11 @@ def _sampled(
     why: str,
     bounded: ListedPosterior | LatticePosterior | None = None,
 ) -> Posterior:
-    from partita.configurations.merging.sampled import sampled
+    from partita.configurations.merging.sampled import sampled_merging
 
     if bounded is None:
         bounded = _bounded(model, budget, min(PILOT, 0.2 * _decisions(model, budget)))
-    return sampled(model, budget, seed, bounded, why)
+    return sampled_merging(model, budget, seed, bounded, why)
 
 
 PROCESS = 150 << 20  # bytes that compiled code and its libraries take

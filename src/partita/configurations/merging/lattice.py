@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.exact.listed import listed_cells
-from partita.configurations.merging.listed import MassBounds, bell_bits, log2_count
-from partita.configurations.merging.listed import count as count_configurations
-from partita.configurations.merging.model import Merger, log_sum
-from partita.core import Best, BoolArray, Figure, FloatArray, IntArray, Marginals, Method
+from partita.configurations.merging.listed import BoundedPosterior, MassBounds, bell_bits
+from partita.configurations.merging.model import log_sum
+from partita.core import Best, BoolArray, Figure, FloatArray, IntArray, Marginals
 from partita.errors import InputError, TooLarge, Unavailable
 
 SMALL = 14  # up to so many templates plain arrays do
@@ -192,14 +191,14 @@ def _masses(steps: list[LatticeStep], last: int) -> tuple[FloatArray, ...]:
 
 def _sums(step: LatticeStep, logs: FloatArray) -> FloatArray:
     """Return, for every state, the logarithm of the sum over its decisions."""
-    top = most(step, logs)
+    top = largest_by_state(step, logs)
     with np.errstate(invalid="ignore", divide="ignore"):
         scaled = np.exp(logs - np.repeat(top, np.diff(step.first)))
         sums: FloatArray = top + np.log(np.add.reduceat(np.append(scaled, 0.0), step.first[:-1]))
     return np.where(np.isneginf(top), top, sums)
 
 
-def most(step: LatticeStep, values: FloatArray) -> FloatArray:
+def largest_by_state(step: LatticeStep, values: FloatArray) -> FloatArray:
     """Return, for every state, the largest value of its decisions; −∞ if it has none."""
     ended = np.append(values, -math.inf)
     top = np.maximum.reduceat(ended, step.first[:-1])
@@ -255,7 +254,7 @@ def labels_of(path: Path, size: int) -> IntArray:
     return labels
 
 
-def pair_marginals(lattice: Lattice) -> FloatArray:
+def small_pair_marginals(lattice: Lattice) -> FloatArray:
     """Return, for i < j, the probability that j is in i's cell."""
     n, visited = len(lattice.steps), lattice.visited()
     within = np.zeros((n, n))
@@ -280,42 +279,67 @@ def _before(step: LatticeStep, chance: FloatArray, x: int, after: FloatArray) ->
     return sums
 
 
+def packed_pair_marginals(lattice: Lattice, memory: int) -> FloatArray:
+    """Return the pair marginals, in blocks of later templates, as memory allows."""
+    n, visited = len(lattice.steps), lattice.visited()
+    within = np.zeros((n, n))
+    starts = [_starts(tails) for tails in lattice.tails]
+    block = min(n, 64)
+    while block > 1 and 20 * _largest(starts, block) > memory:
+        block //= 2
+    for low in range(0, n, block):
+        _block(lattice, visited, starts, within, low, min(n, low + block))
+    return within
+
+
+def _starts(tails: IntArray) -> IntArray:
+    """Return where the rows of each state begin, one for each of its tails, and the end."""
+    return np.concatenate([[0], np.cumsum(np.bitwise_count(tails).astype(np.int64))])
+
+
+def _largest(starts: list[IntArray], block: int) -> int:
+    """Return the largest number of entries of a table with so many columns at once."""
+    left = [min(block, len(starts) - 1 - x) for x in range(len(starts))]
+    return max(int(start[-1]) * columns for start, columns in zip(starts, left, strict=True))
+
+
+def _block(
+    lattice: Lattice,
+    visited: list[FloatArray],
+    starts: list[IntArray],
+    within: FloatArray,
+    low: int,
+    high: int,
+) -> None:
+    """Fill the columns from low to high, as far back as they have marginals.
+
+    A table holds only the columns of templates that are still to come.
+    """
+    from partita.configurations.merging.kernels import before
+
+    table = np.zeros((starts[high][-1], 0))
+    for x in range(high - 1, -1, -1):
+        latest = np.flatnonzero(lattice.tails[x + 1] & 1)
+        within[x, max(low, x + 1) : high] = visited[x + 1][latest] @ table[starts[x + 1][latest]]
+        step, tails = lattice.steps[x], lattice.tails
+        sides = tails[x], starts[x], tails[x + 1], starts[x + 1]
+        joined = np.where(step.joined < 0, -1, x - 1 - step.joined.astype(np.int64))
+        chance = lattice.chances(x)
+        table = before(step.first, step.target, joined, chance, *sides, table, int(x >= low))
+        if x < low and not table.any():
+            break
+
+
 LISTABLE = 200_000  # so many configurations are listed where that is the only way
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LatticePosterior:
+class LatticePosterior(BoundedPosterior):
     """The posterior by a lattice of decisions."""
 
-    model: Merger
     lattice: Lattice
     memory: int
     reason: str
-
-    @property
-    def size(self) -> int:
-        return self.model.size
-
-    @property
-    def mass(self) -> MassBounds:
-        return self.lattice.mass
-
-    @property
-    def method(self) -> Method:
-        return "exact" if self.mass.exact else "certified"
-
-    @property
-    def log_normaliser(self) -> Figure:
-        return self.mass.log_normaliser()
-
-    def log_weight(self, labels: IntArray) -> float:
-        return self.model.log_weight(labels)
-
-    def count(self) -> int | None:
-        return count_configurations(self.model)
-
-    def log2_count(self) -> Figure:
-        return log2_count(self.model)
 
     def entropy(self) -> Figure:
         """Sum the decisions' entropies, each weighted by the probability of its state."""
@@ -327,11 +351,9 @@ class LatticePosterior:
 
     def pairs(self) -> Marginals:
         if self.size <= SMALL:
-            within = pair_marginals(self.lattice)
+            within = small_pair_marginals(self.lattice)
         else:
-            from partita.configurations.merging import states
-
-            within = states.pair_marginals(self.lattice, self.memory)
+            within = packed_pair_marginals(self.lattice, self.memory)
         together = np.clip(within + within.T, 0.0, 1.0)
         np.fill_diagonal(together, 1.0)
         return self.mass.pairs(together)
@@ -371,12 +393,10 @@ class LatticePosterior:
     def best(self, k: int) -> Best:
         bounds = [np.zeros(len(self.lattice.masses[-1]))]
         for step in reversed(self.lattice.steps):
-            bounds.append(most(step, step.weight + bounds[-1][step.target]))
+            bounds.append(largest_by_state(step, step.weight + bounds[-1][step.target]))
         bounds.reverse()
         listed = best_first(self.size, self._choices, lambda x, s: float(bounds[x][s]), k)
-        last = float(listed.log_weights[-1]) if len(listed.log_weights) else -math.inf
-        gap = self.mass.single - last if self.mass.single > last else 0.0
-        return Best(listed.labels, listed.log_weights, gap)
+        return self.mass.best(listed.labels, listed.log_weights)
 
     def _choices(self, x: int, state: int) -> list[Choice]:
         step = self.lattice.steps[x]

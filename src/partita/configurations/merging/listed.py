@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.configurations.count import count as number
+from partita.configurations.count import count_configurations
 from partita.configurations.exact.listed import (
     LARGEST,
     draw_listed,
@@ -27,19 +27,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ListedPosterior:
-    """Configurations as rows of labels, most probable first, as a posterior."""
+class MergingPosterior:
+    """What the model alone says, whatever the method."""
 
     model: Merger
-    labels: IntArray
-    log_weights: FloatArray
-    mass: MassBounds
-    possible: int | None
-    reason: str
 
     @property
     def size(self) -> int:
         return self.model.size
+
+    def log_weight(self, labels: IntArray) -> float:
+        return self.model.log_weight(labels)
+
+    def count(self) -> int | None:
+        """Return the exact number, or None; templates that must corefer count as one."""
+        first = np.unique(self.model.groups, return_index=True)[1]
+        return count_configurations(self.model.compatible[np.ix_(first, first)])
+
+    def log2_count(self) -> Figure:
+        """Return log₂ of the number, or an estimate of it."""
+        exact = self.count()
+        return _estimate(self.model) if exact is None else Figure.exact(math.log2(exact))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundedPosterior(MergingPosterior):
+    """A posterior from the mass that a search kept."""
+
+    mass: MassBounds
 
     @property
     def method(self) -> Method:
@@ -49,16 +64,18 @@ class ListedPosterior:
     def log_normaliser(self) -> Figure:
         return self.mass.log_normaliser()
 
-    def log_weight(self, labels: IntArray) -> float:
-        return self.model.log_weight(labels)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedPosterior(BoundedPosterior):
+    """Configurations as rows of labels, most probable first, as a posterior."""
+
+    labels: IntArray
+    log_weights: FloatArray
+    possible: int | None
+    reason: str
 
     def count(self) -> int | None:
-        return count(self.model) if self.possible is None else self.possible
-
-    def log2_count(self) -> Figure:
-        if self.possible is None:
-            return log2_count(self.model)
-        return Figure.exact(math.log2(self.possible))
+        return MergingPosterior.count(self) if self.possible is None else self.possible
 
     def probabilities(self) -> FloatArray:
         """Return the probabilities within the list."""
@@ -79,10 +96,7 @@ class ListedPosterior:
         return listed_cells(self.labels, self.probabilities())
 
     def best(self, k: int) -> Best:
-        listed = self.log_weights[:k]
-        last = float(listed[-1]) if len(listed) else -math.inf
-        gap = self.mass.single - last if self.mass.single > last else 0.0
-        return Best(self.labels[:k], listed, gap)
+        return self.mass.best(self.labels[:k], self.log_weights[:k])
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         return draw_listed(self.labels, self.probabilities(), count, rng)
@@ -115,7 +129,7 @@ def list_posterior(
         if mass.exact
         else f"{len(order)} best configurations listed, the rest bounded"
     )
-    return ListedPosterior(model, labels[order], weights[order], mass, possible, reason)
+    return ListedPosterior(model, mass, labels[order], weights[order], possible, reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,6 +215,11 @@ class MassBounds:
         np.fill_diagonal(low, 1.0)
         return Marginals((low + high) / 2, low, high, "interval")
 
+    def best(self, labels: IntArray, log_weights: FloatArray) -> Best:
+        """Return the best of what was kept, and by how much a dropped one may be better."""
+        last = float(log_weights[-1]) if len(log_weights) else -math.inf
+        return Best(labels, log_weights, self.single - last if self.single > last else 0.0)
+
     def entropy(self, within: float, log2_count: float) -> Figure:
         """Bound the entropy of the whole in bits, from that within what was kept."""
         if self.exact:
@@ -232,22 +251,10 @@ def bell_bits(n: int) -> float:
 ISLANDS, WORK = 16, 2e8
 
 
-def count(model: Merger) -> int | None:
-    """Return the exact number, or None; templates that must corefer count as one."""
-    first = np.unique(model.groups, return_index=True)[1]
-    return number(model.compatible[np.ix_(first, first)])
-
-
-def log2_count(model: Merger) -> Figure:
-    """Return log₂ of the number, or an estimate of it."""
-    exact = count(model)
-    return _estimate(model) if exact is None else Figure.exact(math.log2(exact))
-
-
 def _estimate(model: Merger) -> Figure:
-    from partita.configurations.merging.particles import island, plan
+    from partita.configurations.merging.particles import island, plan_beam
 
-    planned = plan(_equal_weights(model))
+    planned = plan_beam(_equal_weights(model))
     draws = int(min(2048, max(8, WORK / (ISLANDS * planned.cost))))
     totals = [island(planned, draws, np.random.default_rng([0, r]))[2] for r in range(ISLANDS)]
     top = max(totals)

@@ -49,7 +49,7 @@ class Merger:
         together = labels[:, None] == labels[None, :]
         if (together & ~self.compatible).any() or not possible_groups(together, self.groups):
             return -math.inf
-        before, after = neighbours(together)
+        before, after = neighbour_lists(together)
         order = np.arange(self.size)
         asked = (order > before[:, None]) & (after > order[:, None]) & (order < order[:, None])
         joins = np.flatnonzero(before >= 0)
@@ -62,7 +62,7 @@ def possible_groups(together: BoolArray, groups: IntArray) -> bool:
     return bool(together[np.arange(len(groups)), first].all())
 
 
-def neighbours(together: BoolArray) -> tuple[IntArray, IntArray]:
+def neighbour_lists(together: BoolArray) -> tuple[IntArray, IntArray]:
     """Return the latest earlier and earliest later member of each template's cell (−1, n: none)."""
     n = len(together)
     order = np.arange(n)

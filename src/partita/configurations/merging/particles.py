@@ -115,7 +115,7 @@ def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def draw(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
+def draw_joins(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
     """Let x choose at random in every configuration; return the work done.
 
     `logs` gather the log of the mass that was allowed, `scores` the log-weights.
@@ -212,7 +212,7 @@ def together(home, weights, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def gather(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
+def gather_pairs(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
     """Add an island's pairs to the sums of z·P, (z·P)² and z²·P, and clear them for the next."""
     for x in range(len(pairs)):
         for y in range(x):
@@ -262,7 +262,7 @@ class BeamPlan:
         return sum(min(len(row[0]), 64) + len(row[-1]) + 8 for row in self.rows)
 
 
-def plan(model: Merger) -> BeamPlan:
+def plan_beam(model: Merger) -> BeamPlan:
     n = model.size
     apart = np.tril(~model.compatible, -1)
     counts_closed = bool(2 * apart.sum() <= n * (n - 1) / 2)
@@ -322,7 +322,7 @@ def island(
     """Return draws, their log-weights relative to each other, and the estimate of log Z."""
     draws, logs, total = crowd(count, planned.size), np.zeros(count), 0.0
     for x, row in enumerate(planned.rows):
-        draws.work += draw(
+        draws.work += draw_joins(
             x, row, planned.counts_closed, planned.mates[x], draws.home, draws.last,
             draws.sizes, draws.order, draws.cells, logs, draws.scores, rng.random(count),
         )  # fmt: skip

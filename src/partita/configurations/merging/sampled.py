@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.merging.lattice import LatticePosterior
-from partita.configurations.merging.listed import ListedPosterior, count, log2_count
+from partita.configurations.merging.listed import ListedPosterior, MergingPosterior
 from partita.configurations.merging.model import Merger, is_constrained, log_sum
 from partita.configurations.merging.particles import (
     BYTES,
     BeamPlan,
-    gather,
+    gather_pairs,
     island,
-    plan,
+    plan_beam,
     settle,
     together,
 )
@@ -37,10 +37,9 @@ RATE = 6e7  # units of work a second, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SampledMerging:
+class SampledMerging(MergingPosterior):
     """The posterior by weighted draws."""
 
-    model: Merger
     planned: BeamPlan
     reference: ListedPosterior | LatticePosterior
     log_normaliser: Figure
@@ -55,22 +54,9 @@ class SampledMerging:
     method: Method = "sampled"
 
     @property
-    def size(self) -> int:
-        return self.model.size
-
-    @property
     def error(self) -> float:
         """The largest standard error of a pair probability."""
         return float((self.marginals.high - self.marginals.low).max(initial=0.0)) / 2
-
-    def log_weight(self, labels: IntArray) -> float:
-        return self.model.log_weight(labels)
-
-    def count(self) -> int | None:
-        return count(self.model)
-
-    def log2_count(self) -> Figure:
-        return log2_count(self.model)
 
     def entropy(self) -> Figure:
         return self.bits
@@ -108,7 +94,7 @@ class _Sums:
     work: int = 0
 
 
-def sampled(
+def sampled_merging(
     model: Merger,
     budget: Budget,
     seed: int,
@@ -116,7 +102,7 @@ def sampled(
     why: str,
 ) -> SampledMerging:
     """Draw larger and larger islands until the pairs are close enough or the budget is spent."""
-    planned, top = plan(model), reference.best(200)
+    planned, top = plan_beam(model), reference.best(200)
     most = _most_draws(model, budget)
     room = RATE * budget.seconds if budget.work is None else float(budget.work)
     end = time.monotonic() + (budget.seconds if budget.work is None else math.inf)
@@ -195,7 +181,7 @@ def _islands(planned: BeamPlan, count: int, seed: int, top: Best) -> tuple[Float
         sums.score[r] = float((shares * np.where(shares > 0, draws.scores, 0.0)).sum())
         sums.known[r] = float(shares[_among(draws.home, top.labels)].sum())
         sums.work += together(draws.home, shares, pairs)
-        gather(z, pairs, sums.pairs, sums.squares, sums.products)
+        gather_pairs(z, pairs, sums.pairs, sums.squares, sums.products)
     return totals, sums
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.merging.lattice import BITS, Lattice, LatticeStep
+from partita.configurations.merging.lattice import BITS, LatticeStep
 from partita.configurations.merging.model import Merger, mask, reach_of
 from partita.core import BoolArray, FloatArray, IntArray
 
@@ -216,54 +216,3 @@ def words_needed(model: Merger) -> int:
     n, reach = model.size, min(reach_of(model), model.size)
     widths = [(min(x, reach), max(1, min(n - x, reach))) for x in range(n + 1)]
     return 1 + max(-(-cells // (BITS // width)) for cells, width in widths)
-
-
-def pair_marginals(lattice: Lattice, memory: int) -> FloatArray:
-    """Return the pair marginals, in blocks of later templates, as memory allows."""
-    n, visited = len(lattice.steps), lattice.visited()
-    within = np.zeros((n, n))
-    starts = [_starts(tails) for tails in lattice.tails]
-    block = min(n, 64)
-    while block > 1 and 20 * _largest(starts, block) > memory:
-        block //= 2
-    for low in range(0, n, block):
-        _block(lattice, visited, starts, within, low, min(n, low + block))
-    return within
-
-
-def _starts(tails: IntArray) -> IntArray:
-    """Return where the rows of each state begin, one for each of its tails, and the end."""
-    return np.concatenate([[0], np.cumsum(np.bitwise_count(tails).astype(np.int64))])
-
-
-def _largest(starts: list[IntArray], block: int) -> int:
-    """Return the largest number of entries of a table with so many columns at once."""
-    left = [min(block, len(starts) - 1 - x) for x in range(len(starts))]
-    return max(int(start[-1]) * columns for start, columns in zip(starts, left, strict=True))
-
-
-def _block(
-    lattice: Lattice,
-    visited: list[FloatArray],
-    starts: list[IntArray],
-    within: FloatArray,
-    low: int,
-    high: int,
-) -> None:
-    """Fill the columns from low to high, as far back as they have marginals.
-
-    A table holds only the columns of templates that are still to come.
-    """
-    from partita.configurations.merging.kernels import before
-
-    table = np.zeros((starts[high][-1], 0))
-    for x in range(high - 1, -1, -1):
-        latest = np.flatnonzero(lattice.tails[x + 1] & 1)
-        within[x, max(low, x + 1) : high] = visited[x + 1][latest] @ table[starts[x + 1][latest]]
-        step, tails = lattice.steps[x], lattice.tails
-        sides = tails[x], starts[x], tails[x + 1], starts[x + 1]
-        joined = np.where(step.joined < 0, -1, x - 1 - step.joined.astype(np.int64))
-        chance = lattice.chances(x)
-        table = before(step.first, step.target, joined, chance, *sides, table, int(x >= low))
-        if x < low and not table.any():
-            break

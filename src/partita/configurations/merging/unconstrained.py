@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from partita.configurations.merging.lattice import Choice, best_first
-from partita.configurations.merging.listed import count, log2_count
+from partita.configurations.merging.listed import MergingPosterior
 from partita.configurations.merging.model import Merger
 from partita.core import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge
@@ -46,10 +46,9 @@ COMPILED = 15  # from so many tails on, compiled loops pay for their start
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnconstrainedPosterior:
+class UnconstrainedPosterior(MergingPosterior):
     """The exact posterior where no yes is ever forbidden."""
 
-    model: Merger
     asked: FloatArray
     starts: FloatArray
     ends: FloatArray
@@ -57,19 +56,6 @@ class UnconstrainedPosterior:
     reason: str
     method: Method = "exact"
     log_normaliser: Figure = field(default=Figure.exact(0.0))
-
-    @property
-    def size(self) -> int:
-        return self.model.size
-
-    def log_weight(self, labels: IntArray) -> float:
-        return self.model.log_weight(labels)
-
-    def count(self) -> int | None:
-        return count(self.model)
-
-    def log2_count(self) -> Figure:
-        return log2_count(self.model)
 
     def links(self) -> FloatArray:
         """Return D: for an earlier and a later template the probability that the later joins it."""
@@ -105,7 +91,7 @@ class UnconstrainedPosterior:
             yield from self._chains((*cell, later), share * float(links[cell[-1], later]), links)
 
     def best(self, k: int) -> Best:
-        tables = most(self.model, self.budget)
+        tables = best_completions(self.model, self.budget)
         return best_first(self.size, _choices(self.model), lambda x, t: float(tables[x][t >> 1]), k)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
@@ -188,7 +174,7 @@ def _compiled() -> Share:
     return share
 
 
-def most(model: Merger, budget: Budget) -> list[FloatArray]:
+def best_completions(model: Merger, budget: Budget) -> list[FloatArray]:
     """Compute backward, for every set of older tails before each template, the best completion."""
     width, n = window(model), model.size
     needs = sum(8 << min(x, width) for x in range(n))

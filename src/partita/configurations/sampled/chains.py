@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from partita.configurations.meters import SweepMeter
 from partita.configurations.optimum import local_search
-from partita.configurations.sampled.summary import PIECE, ChainCounts, ChainSummary, pieces, summary
+from partita.configurations.sampled.summary import (
+    PIECE,
+    ChainCounts,
+    ChainSummary,
+    pieces,
+    summarise_chains,
+)
 from partita.core import FloatArray, IntArray, restricted_growth
 
 if TYPE_CHECKING:
@@ -31,7 +37,7 @@ COOLING = WARMTHS * SOAK
 STEEPEST = 3.0  # beyond this log-odds a partner is not picked any more often
 
 
-def predicted_bytes(n: int, compatible: int) -> int:
+def chain_bytes(n: int, compatible: int) -> int:
     """Predict the peak memory of a run: neighbours, counts of all chains, and the answer."""
     pairs, count = compatible // 2, chain_count(n)
     kept = count * KEPT * (8 * n + 48)  # by each chain, and once more when they are merged
@@ -49,7 +55,7 @@ def moves_of(n: int) -> int:
     return max(1, n // 5)
 
 
-def neighbours(theta: FloatArray) -> ChainPairs:
+def chain_pairs(theta: FloatArray) -> ChainPairs:
     """Return the compatible pairs by rows; partners are picked in proportion to min(odds, e³)."""
     from partita.configurations.sampled.moves import ChainPairs
 
@@ -144,7 +150,7 @@ def _steepest(theta: FloatArray) -> float:
 def annealed_state(pairs: ChainPairs, rng: np.random.Generator) -> State:
     """Return a state from a random order of templates by annealing."""
     from partita.configurations.sampled.moves import blank, place
-    from partita.configurations.sampled.runs import run, states
+    from partita.configurations.sampled.runs import run_chain, states
 
     n, state = len(pairs.theta), blank(len(pairs.theta))
     warm = pairs._replace(theta=np.empty_like(pairs.theta))
@@ -153,7 +159,7 @@ def annealed_state(pairs: ChainPairs, rng: np.random.Generator) -> State:
         if step == 0:
             for i in rng.permutation(n):
                 place(warm, state, int(i), n, rng)
-        run(warm, state, SOAK, moves_of(n), any_incompatible(pairs), states(0, n), rng)
+        run_chain(warm, state, SOAK, moves_of(n), any_incompatible(pairs), states(0, n), rng)
     return state_of(pairs, state.label[:n])
 
 
@@ -190,12 +196,12 @@ class Chain:
     scores: list[FloatArray] = field(default_factory=list)
 
     def run(self, sweeps: int) -> None:
-        from partita.configurations.sampled.runs import Notes, run
+        from partita.configurations.sampled.runs import Notes, run_chain
 
         self.counts[:] = 0
         scores = np.empty(sweeps)
         notes = Notes(self.counts, scores, self.elite, np.zeros((0, 0), dtype=np.int32))
-        run(self.pairs, self.state, sweeps, self.moves, self.tied, notes, self.rng)
+        run_chain(self.pairs, self.state, sweeps, self.moves, self.tied, notes, self.rng)
         self.total += self.counts
         self.scores.append(scores)
 
@@ -224,11 +230,11 @@ def wander(
     pairs: ChainPairs, state: State, count: int, apart: int, rng: np.random.Generator
 ) -> NDArray[np.int32]:
     """Continue from a state; return so many states, so many sweeps apart, as rows of labels."""
-    from partita.configurations.sampled.runs import run, states
+    from partita.configurations.sampled.runs import run_chain, states
 
     n = len(pairs.theta)
     notes = states(count, n)
-    run(pairs, state, count * apart, moves_of(n), any_incompatible(pairs), notes, rng)
+    run_chain(pairs, state, count * apart, moves_of(n), any_incompatible(pairs), notes, rng)
     return notes.rows
 
 
@@ -331,4 +337,6 @@ class ChainTally:
             len(self),
             self.half,
         )
-        return summary(counts, np.stack([np.concatenate(chain.scores) for chain in self.every]))
+        return summarise_chains(
+            counts, np.stack([np.concatenate(chain.scores) for chain in self.every])
+        )

@@ -23,7 +23,7 @@ def partner(p: ChainPairs, i: int, rng: np.random.Generator) -> int:
 
 
 @uncounted
-def gather(s: State, i: int, j: int, rng: np.random.Generator) -> int:
+def gather_templates(s: State, i: int, j: int, rng: np.random.Generator) -> int:
     """Shuffle the members of two cells (or one) into `room`, i and j first; return how many."""
     s.room[0], s.room[1] = i, j
     s.side[0], s.side[1] = 0, 1
@@ -92,7 +92,7 @@ def split_merge(p: ChainPairs, s: State, i: int, j: int, rng: np.random.Generato
     if i == j or p.theta[i, j] == -np.inf:
         return False
     apart = s.label[i] != s.label[j]
-    count = gather(s, i, j, rng)
+    count = gather_templates(s, i, j, rng)
     if apart and between(p, s, count) == -np.inf:
         return False
     log_q = allot(p, s, count, not apart, rng)
@@ -125,7 +125,7 @@ def redeal(p: ChainPairs, s: State, i: int, j: int, rng: np.random.Generator) ->
     if s.label[i] == s.label[j]:
         return False
     ours, theirs = s.label[i], s.label[j]
-    count = gather(s, i, j, rng)
+    count = gather_templates(s, i, j, rng)
     if count == 2:
         return False
     accept = allot(p, s, count, False, rng)
@@ -185,7 +185,7 @@ def exchange(p: ChainPairs, s: State, i: int, j: int, rng: np.random.Generator) 
     if i == j or s.label[i] == s.label[j]:
         return False
     ours, theirs = s.label[i], s.label[j]
-    count = gather(s, i, j, rng)
+    count = gather_templates(s, i, j, rng)
     tied = entangled(p, s, count)
     if tied == count or (tied == 1 and s.size[ours] == 1):
         return False
@@ -387,7 +387,7 @@ def meet_near(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
 
 
 @uncounted
-def weigh(s: State, count: int, top: float) -> float:
+def weigh_moves(s: State, count: int, top: float) -> float:
     """Write exp(x_c - top) of the cells seen into `part`; return their sum, and exp(-top) alone."""
     total = np.exp(-top)
     for t in range(count):
@@ -400,7 +400,7 @@ def weigh(s: State, count: int, top: float) -> float:
 def log_room(p: ChainPairs, s: State, i: int) -> float:
     """Return log(1 + sum over cells of exp(x_c)): what an absent template would add to log Z."""
     count, top = meet(p, s, i)
-    return float(top + np.log(weigh(s, count, top)))
+    return float(top + np.log(weigh_moves(s, count, top)))
 
 
 @uncounted
@@ -414,7 +414,7 @@ def place(
     count, top = meet(p, s, i)
     if s.size[old] > 0:
         s.score[0] -= s.sum[old]
-    total = weigh(s, count, top)
+    total = weigh_moves(s, count, top)
     left = rng.random() * total
     chosen = count
     for t in range(count):

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.configurations.count import count
+from partita.configurations.count import count_configurations
 from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled.chains import (
     COOLING,
     SEARCHES,
     Progress,
     annealed_state,
+    chain_bytes,
+    chain_pairs,
     chains,
     explore,
-    neighbours,
-    predicted_bytes,
     state_of,
     wander,
 )
@@ -93,7 +93,7 @@ def best_visited(pairs: ChainPairs, visited: Elite, k: int) -> Best:
 
 def _expand_best(pairs: ChainPairs, visited: Elite, k: int) -> Elite:
     """Expand the k best, the best first, until all have been expanded."""
-    from partita.configurations.sampled.runs import elite, expand
+    from partita.configurations.sampled.runs import elite, expand_state
 
     n = len(pairs.theta)
     best = elite(max(k, 16), n)
@@ -107,7 +107,7 @@ def _expand_best(pairs: ChainPairs, visited: Elite, k: int) -> Elite:
         if not fresh:
             break
         done.add(int(best.marks[fresh[0]]))
-        expand(pairs, state_of(pairs, best.labels[fresh[0]]), best)
+        expand_state(pairs, state_of(pairs, best.labels[fresh[0]]), best)
     return best
 
 
@@ -164,7 +164,7 @@ class SampledPosterior:
 
     @cached_property
     def _count(self) -> int | None:
-        return count(self.near.theta > -np.inf)
+        return count_configurations(self.near.theta > -np.inf)
 
     def log2_count(self) -> Figure:
         return self._log2_count
@@ -225,7 +225,7 @@ def sampled(
     _check_memory(theta, budget)
     _compile()
     meter = SweepMeter.of(budget)
-    pairs = neighbours(theta)
+    pairs = chain_pairs(theta)
     chain_seeds, ladder_seeds, search_seed = np.random.SeedSequence(seed).spawn(3)
     every = chains(pairs, chain_seeds)
     part = meter.share(CHAINS_SHARE)
@@ -256,7 +256,7 @@ def sampled(
 @cache
 def _compile() -> None:
     """Load the compiled code, or compile it once for all, before the clock starts."""
-    pairs = neighbours(np.zeros((2, 2)))
+    pairs = chain_pairs(np.zeros((2, 2)))
     every = chains(pairs, np.random.SeedSequence(0))
     every[0].run(1)
     ladder = Ladder(
@@ -267,7 +267,7 @@ def _compile() -> None:
 
 def _check_memory(theta: FloatArray, budget: Budget) -> None:
     n = len(theta)
-    needs = predicted_bytes(n, int(np.count_nonzero(theta > -np.inf)))
+    needs = chain_bytes(n, int(np.count_nonzero(theta > -np.inf)))
     if needs > budget.memory:
         raise TooLarge(f"sampling {n} templates", _megabytes(needs), _megabytes(budget.memory))
 

@@ -101,7 +101,7 @@ def weakest(e: Elite) -> int:
 
 
 @uncounted
-def remember(e: Elite, s: State) -> bool:
+def remember_state(e: Elite, s: State) -> bool:
     """Keep this partition if it is among the best and new."""
     slot, filled = weakest(e), e.filled[0]
     if s.score[0] <= e.scores[slot]:
@@ -132,7 +132,7 @@ def rescore(p: ChainPairs, s: State) -> None:
 
 
 @uncounted
-def count_pairs(p: ChainPairs, s: State, counts: NDArray[np.int32]) -> None:
+def count_joined_pairs(p: ChainPairs, s: State, counts: NDArray[np.int32]) -> None:
     """Count every pair that shares a cell; compatible pairs i < j are numbered by rows."""
     n = len(p.first) - 1
     for i in range(n):
@@ -147,7 +147,7 @@ def count_pairs(p: ChainPairs, s: State, counts: NDArray[np.int32]) -> None:
 
 
 @uncounted
-def run(
+def run_chain(
     p: ChainPairs,
     s: State,
     sweeps: int,
@@ -162,9 +162,9 @@ def run(
     for t in range(sweeps):
         sweep(p, s, moves, tied, rng)
         if len(notes.scores):
-            count_pairs(p, s, notes.counts)
+            count_joined_pairs(p, s, notes.counts)
             notes.scores[t] = s.score[0]
-            remember(notes.elite, s)
+            remember_state(notes.elite, s)
         if len(notes.rows) and (t + 1) % (sweeps // len(notes.rows)) == 0:
             row = notes.rows[t * len(notes.rows) // sweeps]
             for i in range(n):
@@ -205,7 +205,7 @@ def adopt(p: ChainPairs, s: State, labels: IntArray) -> None:
 
 
 @uncounted
-def expand(p: ChainPairs, s: State, e: Elite) -> None:
+def expand_state(p: ChainPairs, s: State, e: Elite) -> None:
     """Remember every partition that is one single move away and good enough."""
     for i in range(len(p.first) - 1):
         old, own = s.label[i], to_cell(p, s, i)
@@ -218,7 +218,7 @@ def expand(p: ChainPairs, s: State, e: Elite) -> None:
             if rest + gain > least:
                 attach(s, i, s.seen[t] if t < count else new_cell(s))
                 s.score[0] = rest + gain
-                remember(e, s)
+                remember_state(e, s)
                 detach(s, i)
         attach(s, i, old)
         s.score[0] = rest + own

@@ -73,7 +73,7 @@ class ChainCounts(NamedTuple):
     half: int  # the number of batches in `early`
 
 
-def summary(counts: ChainCounts, scores: FloatArray) -> ChainSummary:
+def summarise_chains(counts: ChainCounts, scores: FloatArray) -> ChainSummary:
     """Summarise counts of pairs, and log-weights, chain × sweep."""
     spread = _spread(counts)
     chains, sweeps = len(counts.totals), counts.length * counts.batches

@@ -14,10 +14,10 @@ from partita.configurations.optimum import local_search, score
 from partita.configurations.search.prices import (
     CellColumns,
     cheap,
+    mask_words,
     prices,
     rounding,
     simple_prices,
-    words_of,
 )
 from partita.core import Best, Budget, FloatArray, IntArray
 
@@ -152,7 +152,7 @@ def _prove_best(theta: FloatArray, near: Pool, k: int, meter: SearchMeter) -> _C
 
 def _most_cells(n: int, budget: Budget) -> int:
     """Return how many fit a quarter of the memory: a mask and a cost, twice while sorting."""
-    return max(1 << 12, budget.memory // 4 // (32 * words_of(n) + 64))
+    return max(1 << 12, budget.memory // 4 // (32 * mask_words(n) + 64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,7 @@ def mixed(key: np.uint64) -> np.uint64:
 
 
 @kernel()
-def remember(seen: Keys, key: np.uint64) -> bool:
+def remember_key(seen: Keys, key: np.uint64) -> bool:
     """Put a key into a table of open addresses; return False if it was there."""
     last = np.uint64(len(seen) - 1)
     slot = key & last
@@ -46,7 +46,7 @@ def key_of(labels: Labels, names: Keys) -> np.uint64:
 
 
 @kernel()
-def expand(
+def expand_partition(
     theta: FloatArray,
     names: Keys,
     labels: Labels,
@@ -77,7 +77,7 @@ def expand(
             if there == here or not moved > above or count == len(weights):
                 continue
             new = left - mixed(cells[there]) + mixed(cells[there] + names[i])
-            if remember(seen, new):
+            if remember_key(seen, new):
                 room[count] = labels
                 room[count, i] = there
                 weights[count] = moved
@@ -100,11 +100,13 @@ def expand_all(
     """Expand each row that is not yet, in order, while there is room for all its moves."""
     count = 0
     for row in range(len(labels)):
-        remember(seen, key_of(labels[row], names))
+        remember_key(seen, key_of(labels[row], names))
     for row in range(len(labels)):
         if expanded[row]:
             continue
-        count = expand(theta, names, labels[row], weights[row], above, seen, room, found, count)
+        count = expand_partition(
+            theta, names, labels[row], weights[row], above, seen, room, found, count
+        )
         if count == len(found):
             break
         expanded[row] = True

@@ -33,7 +33,7 @@ class CellColumns:
     complete: bool
 
 
-def words_of(n: int) -> int:
+def mask_words(n: int) -> int:
     """Return how many words of 64 bits a mask of n templates has."""
     return -(-n // 64)
 
@@ -137,7 +137,7 @@ def cheap(
     theta: FloatArray, a: FloatArray, below: float, meter: SearchMeter, most: int
 ) -> CellColumns:
     """Return all cells with a reduced cost below the limit, or as many as fit or were reached."""
-    n, words = len(a), words_of(len(a))
+    n, words = len(a), mask_words(len(a))
     x, place = np.zeros((n + 1, n)), np.zeros(3, dtype=np.int64)
     r, following = np.zeros(len(x)), np.zeros(len(x), dtype=np.int64)
     stack = np.zeros((len(x), words), dtype=np.uint64)

@@ -20,7 +20,9 @@ THREADS = 2
 WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # enough below 2^64
 
 
-def count(steps: Sequence[EliminationStep], theta: FloatArray, log2_count: float) -> int:
+def count_by_elimination(
+    steps: Sequence[EliminationStep], theta: FloatArray, log2_count: float
+) -> int:
     """Return the number, from its logarithm: modulo so many primes that their product is larger."""
     bits = _prime_bits(steps)
     primes = _primes_below(1 << bits, log2_count + 2.0)

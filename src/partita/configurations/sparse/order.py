@@ -70,7 +70,7 @@ class _CostedSteps(NamedTuple):
         return max((len(step.dims) for step in self.steps), default=0)
 
 
-def plan(theta: FloatArray, memory: float = math.inf) -> EliminationPlan:
+def plan_elimination(theta: FloatArray, memory: float = math.inf) -> EliminationPlan:
     """Return the cheapest order found, in as few blocks as keep within the memory if possible."""
     compatible = theta > -np.inf
     rows = _rows(compatible)

@@ -11,14 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.compilation import kernel
-from partita.configurations.sparse import count as frontier_count
-from partita.configurations.sparse import order as frontier_order
+from partita.configurations.sparse.count import count_by_elimination
 from partita.configurations.sparse.kernels import add_pairs, cells_from
 from partita.configurations.sparse.order import (
     WIDEST,
     EliminationPlan,
     counting_operations,
-    plan,
+    plan_elimination,
 )
 from partita.configurations.sparse.recursion import LOG, LOG2, MAX, SUM, Recursion
 from partita.configurations.sparse.tree import EliminationStep
@@ -92,8 +91,6 @@ def potentials(theta: FloatArray, steps: Sequence[EliminationStep]) -> FloatArra
     return a
 
 
-__all__ = ["EliminationPlan", "EliminationPosterior", "eliminate_exactly", "plan"]
-
 HARMLESS = -60.0  # log2 of a probability that may vanish unnoticed
 COUNTING = 1e10  # operations that an exact count may take: some ten seconds
 ONE = 1e-9  # by how much the probabilities of a template's cells may miss 1
@@ -103,7 +100,7 @@ def eliminate_exactly(
     theta: FloatArray, plan: EliminationPlan | None = None
 ) -> EliminationPosterior:
     """Return the exact distribution; without a plan, one is made and followed whatever it costs."""
-    chosen = plan or frontier_order.plan(theta)
+    chosen = plan or plan_elimination(theta)
     if chosen.bytes == math.inf:
         raise TooLarge(
             f"an exact answer for {len(theta)} templates",
@@ -190,7 +187,7 @@ class EliminationPosterior:
     def _count(self) -> int | None:
         if counting_operations(self._steps, self._log2_count) > COUNTING:
             return None
-        return frontier_count.count(self._steps, self._theta, self._log2_count)
+        return count_by_elimination(self._steps, self._theta, self._log2_count)
 
     def count(self) -> int | None:
         return self._count

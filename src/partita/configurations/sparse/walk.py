@@ -62,7 +62,7 @@ def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def draw(kind, states, order, uniforms, masks, weights, table, bits, covered):  # type: ignore[no-untyped-def]
+def draw_states(kind, states, order, uniforms, masks, weights, table, bits, covered):  # type: ignore[no-untyped-def]
     """Draw one choice for every state, by its share.
 
     `order` sorts the states, so that the choices of each are summed up once.
@@ -169,7 +169,7 @@ class RandomChooser:
         self.every = np.arange(self.rows)
 
     def choose(self, states: IntArray, by: Operand, covered: FloatArray) -> Picks:
-        entries = draw(
+        entries = draw_states(
             self.kind,
             states,
             np.argsort(states, kind="stable"),
