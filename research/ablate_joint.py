@@ -44,8 +44,7 @@ from numpy.typing import NDArray
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
 from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
-from partita.configurations.joint.posterior import JointPosterior
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import JointPosterior, joint_posterior
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.documents import read_corefud
 from partita.corpora.keys import match_mentions

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.joint.model import shipped_joint_model
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
 from partita.corpora.documents import read_documents
 from partita.corpora.keys import match_mentions

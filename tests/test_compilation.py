@@ -18,8 +18,8 @@ from partita import compilation
 from partita.compilation import cached_code, dispatchers
 from partita.configurations.joint import codes as joint_columns
 from partita.configurations.joint import features_kernels as joint_features_kernels
+from partita.configurations.sparse import posterior as walk_kernels
 from partita.configurations.sparse import tree
-from partita.configurations.sparse import walk as walk_kernels
 
 PACKAGE = Path(partita.__file__).parent
 
@@ -290,7 +290,7 @@ def test_kernels_are_loaded_without_the_linear_algebra_of_scipy() -> None:
 NATIVE = """
 import sys
 import numpy as np
-from partita.configurations.search.neighbours import renumber
+from partita.configurations.search.best import renumber
 def called():
     rows, weights = np.array([[3, 3, 1, 0], [2, 0, 0, 2]]), np.empty(2)
     renumber(np.arange(16.0).reshape(4, 4), rows, weights)

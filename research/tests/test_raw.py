@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.configurations.joint.model import shipped_joint_model
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import joint_posterior
 from partita.core import Configuration, Document, Posterior, Template
 from partita.corpora.keys import match_mentions
 from partita.evaluation.scores import b_cubed, ceaf_entity, lea, muc

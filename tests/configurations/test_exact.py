@@ -409,7 +409,9 @@ def test_the_gradient_of_the_normaliser_is_the_pair_marginal() -> None:
 def test_where_configurations_are_not_counted_equal_weights_tell_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("partita.configurations.exact.posterior.count_configurations", lambda _: None)
+    monkeypatch.setattr(
+        "partita.configurations.exact.posterior.count_configurations", lambda _: None
+    )
     for n in (3, 10):
         theta = symmetric(np.random.default_rng(0).normal(size=(n, n)))
         assert exact(theta).log2_count().value == pytest.approx(math.log2(bell(n)))

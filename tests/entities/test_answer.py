@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from oracles.joint_mentions import random_model, random_templates
-from partita.configurations.joint.solve import solve_joint
+from partita.configurations.joint.posterior import solve_joint
 from partita.core import Configuration, CoreferenceSet, restricted_growth
 from partita.entities.answer import (
     LINKED,

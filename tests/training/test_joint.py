@@ -10,7 +10,7 @@ import pytest
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.joint.codes import K
 from partita.configurations.joint.model import STARTED, layout
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import joint_posterior
 from partita.core import Configuration, Document
 from partita.errors import InputError
 from partita.training.joint import (

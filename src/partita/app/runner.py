@@ -157,7 +157,7 @@ class Runner:
         """
         settings = self.settings
         if settings.model == JOINT:
-            from partita.configurations.joint.solve import solve_joint
+            from partita.configurations.joint.posterior import solve_joint
 
             yield from solve_joint(
                 sets,

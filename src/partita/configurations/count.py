@@ -71,8 +71,8 @@ def count_configurations(compatible: BoolArray) -> int | None:
 
 def _by_elimination(compatible: BoolArray) -> int | None:
     """Count along an elimination order, modulo as many primes as Bell's number needs."""
-    from partita.configurations.sparse.count import count_by_elimination
     from partita.configurations.sparse.order import counting_operations, plan_elimination
+    from partita.configurations.sparse.recursion import count_by_elimination
 
     theta, bits = np.where(compatible, 0.0, -np.inf), bell(len(compatible)).bit_length()
     chosen = plan_elimination(theta)

@@ -13,8 +13,7 @@ from partita.configurations.count import log2_bell
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.forest.posterior import forest
 from partita.configurations.joint.model import JointModel
-from partita.configurations.joint.posterior import DRAWS
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import DRAWS, joint_posterior
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters

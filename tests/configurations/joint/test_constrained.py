@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 from oracles.joint_mentions import random_model, random_templates
 from oracles.partitions import partitions
 from partita.configurations.joint import posterior as module
-from partita.configurations.joint.posterior import ConstrainedPosterior, JointPosterior, constrained
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import (
+    ConstrainedPosterior,
+    JointPosterior,
+    constrained,
+    joint_posterior,
+)
 from partita.errors import TooLarge, Unavailable
 
 

@@ -12,7 +12,7 @@ from partita.configurations.count import bell
 from partita.configurations.exact.listed import LARGEST
 from partita.configurations.joint import codes, network_kernels, posterior
 from partita.configurations.joint.model import shipped_joint_model
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import joint_posterior
 from partita.core import Template
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-it-works.md"

@@ -17,8 +17,7 @@ from partita.configurations.exact.listed import partitions
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
 from partita.configurations.joint.network_kernels import DENIAL
-from partita.configurations.joint.posterior import JointPosterior, spread_uniforms
-from partita.configurations.joint.solve import joint_posterior
+from partita.configurations.joint.posterior import JointPosterior, joint_posterior, spread_uniforms
 from partita.core import Template
 from partita.errors import InputError, Unavailable
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles.joint_mentions import random_model, random_templates
-from partita.configurations.joint.solve import joint_posterior, solve_joint
+from partita.configurations.joint.posterior import joint_posterior, solve_joint
 from partita.core import CoreferenceSet, Distribution
 
 

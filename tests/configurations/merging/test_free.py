@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge, replayed
 from oracles.merging_checks import agrees
-from partita.configurations.merging import unconstrained as module
-from partita.configurations.merging.model import is_constrained, merger
-from partita.configurations.merging.unconstrained import (
+from partita.configurations.merging import decisions as module
+from partita.configurations.merging.decisions import (
     COMPILED,
     questions_needed,
     shared,
     unconstrained,
 )
+from partita.configurations.merging.model import is_constrained, merger
 from partita.core import Budget
 from partita.errors import TooLarge
 

@@ -13,14 +13,14 @@ from oracles.partitions import log_weights
 from partita.configurations.count import bell
 from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled.chains import Chain, chain_pairs, chains, explore
-from partita.configurations.sampled.normaliser import (
+from partita.configurations.sampled.posterior import (
     LENGTH,
     Ladder,
     census,
     log_normaliser,
+    merge_visited,
     rungs,
 )
-from partita.configurations.sampled.posterior import merge_visited
 from partita.core import Budget, Figure, FloatArray
 
 FAR = 5.0  # standard errors

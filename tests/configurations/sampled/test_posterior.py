@@ -17,6 +17,7 @@ from partita.configurations.exact.posterior import exact
 from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled import posterior as module
 from partita.configurations.sampled.chains import (
+    ChainSummary,
     ChainTally,
     _steepest,
     chain_bytes,
@@ -26,7 +27,6 @@ from partita.configurations.sampled.chains import (
 )
 from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
 from partita.configurations.sampled.runs import elite
-from partita.configurations.sampled.summary import ChainSummary
 from partita.core import Budget, Figure, FloatArray, Posterior, restricted_growth
 from partita.errors import TooLarge, Unavailable
 

@@ -13,15 +13,14 @@ from oracles import graphs, subsets
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior
 from partita.configurations.exact.posterior import exact
-from partita.configurations.sparse import count as counts
-from partita.configurations.sparse.count import _is_prime, _primes_below
+from partita.configurations.sparse import recursion as counts
 from partita.configurations.sparse.order import plan_elimination
 from partita.configurations.sparse.posterior import (
     HARMLESS,
     EliminationPosterior,
     eliminate_exactly,
 )
-from partita.configurations.sparse.recursion import LOG, SUM
+from partita.configurations.sparse.recursion import LOG, SUM, _is_prime, _primes_below
 from partita.core import FloatArray
 from partita.errors import TooLarge
 

@@ -67,7 +67,7 @@ class Visited:
 
 def from_list(theta: FloatArray, labels: IntArray) -> Visited:
     """Return the distribution over configurations listed one by one."""
-    from partita.configurations.search.neighbours import renumber
+    from partita.configurations.search.best import renumber
 
     rows = np.ascontiguousarray(labels)
     weights = np.empty(len(rows))
