@@ -98,6 +98,11 @@ class _Naming(caching.CompileResultCacheImpl):
         return compiled
 
 
+# The index names the classes of arguments by their modules, which may have been renamed since; the
+# digest has only what the code itself refers to.
+UNREADABLE = (ImportError, AttributeError)
+
+
 class _Files(caching.FunctionCache):
     """The cache files of one kernel: an index, and machine code for each signature."""
 
@@ -108,10 +113,8 @@ class _Files(caching.FunctionCache):
             os.utime(self._cache_file._index_path)
         try:
             loaded = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except (ImportError, AttributeError):
-            # The index names the classes of arguments by their modules, which may have been
-            # renamed since; the digest has only what the code itself refers to.
-            Path(self._cache_file._index_path).unlink(missing_ok=True)
+        except UNREADABLE:
+            self._forget()
             loaded = None
         if loaded is None:
             LOG.info("compiling %s", self._py_func.__qualname__)
@@ -119,7 +122,14 @@ class _Files(caching.FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         prune(Path(self.cache_path))
-        super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except UNREADABLE:  # another version has written the index meanwhile
+            self._forget()
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    def _forget(self) -> None:
+        Path(self._cache_file._index_path).unlink(missing_ok=True)
 
 
 @cache
