@@ -14,7 +14,7 @@ from partita.core.keys import Key
 from partita.corpora.keys import numbered_keys
 from partita.errors import InputError
 from partita.files.strict import Place
-from partita.files.text import numbered_lines
+from partita.files.text import numbered_lines, whole_bytes
 from partita.text.conllu import PlacedDocument, placed_documents
 from partita.text.expressions import expressions, templates
 from partita.text.messages import KEYS_FILE
@@ -80,11 +80,9 @@ def _keys(file: Path) -> Iterator[tuple[Place, Key]]:
 
 def _text(file: Path) -> str:
     """Return the text with its line ends unchanged."""
+    data = whole_bytes(file).removeprefix(codecs.BOM_UTF8)
     try:
-        data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
         return data.decode()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(file)) from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError("is not UTF-8", file=str(file), line=line) from error

@@ -15,6 +15,7 @@ from partita.core import Configuration, IntArray, Template
 from partita.core.keys import Alternative, Key
 from partita.errors import InputError
 from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
+from partita.files.text import whole_bytes
 from partita.files.writing import write_atomically
 from partita.results.template_json import template_json, template_of
 
@@ -29,11 +30,7 @@ def read_keys(path: str | Path) -> list[Key]:
 
 def numbered_keys(path: str | Path) -> Iterator[tuple[int, Key]]:
     """Return the keys of a file, each with its line."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    return _keys(data.removeprefix(codecs.BOM_UTF8), str(path))
+    return _keys(whole_bytes(path).removeprefix(codecs.BOM_UTF8), str(path))
 
 
 def write_keys(path: str | Path, keys: Iterable[Key]) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 from partita.core import Document, Template
 from partita.core.templates import EVENT, KIND
 from partita.errors import InputError
-from partita.evaluation.scores import ScoreTally
+from partita.evaluation.scores import ScoreTally, Summable
 from partita.templates.schema import OWN_TYPE, Schema, Values
 
 NOTHING = ScoreTally()
@@ -24,7 +24,7 @@ Met = tuple[Template | None, Template | None]  # of the key, of the extractor
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractionCounts:
+class ExtractionCounts(Summable):
     """Counts of templates and slots.
 
     `less` and `more` count slots with a compatible value that says less or more than the key's.
@@ -35,17 +35,9 @@ class ExtractionCounts:
     less: int = 0
     more: int = 0
 
-    def __add__(self, other: ExtractionCounts) -> ExtractionCounts:
-        return ExtractionCounts(
-            self.templates + other.templates,
-            self.slots + other.slots,
-            self.less + other.less,
-            self.more + other.more,
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class StatusCounts:
+class StatusCounts(Summable):
     """Statuses of values against the key.
 
     `stated` counts values that the key denies and the extractor states. `denials` are the key's
@@ -59,16 +51,6 @@ class StatusCounts:
     values: int = 0
     weak_right: int = 0
     weak: int = 0
-
-    def __add__(self, other: StatusCounts) -> StatusCounts:
-        return StatusCounts(
-            self.stated + other.stated,
-            self.denials + other.denials,
-            self.right + other.right,
-            self.values + other.values,
-            self.weak_right + other.weak_right,
-            self.weak + other.weak,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
 from partita.core import FloatArray, IntArray
 
 
+class Summable:
+    """A dataclass with slots whose objects are added field by field."""
+
+    __slots__: ClassVar[tuple[str, ...]] = ()
+
+    def __add__(self, other: Self) -> Self:
+        both = ((getattr(self, name), getattr(other, name)) for name in self.__slots__)
+        return type(self)(*(left + right for left, right in both))
+
+
 @dataclass(frozen=True, slots=True)
-class ScoreTally:
+class ScoreTally(Summable):
     """Found and total for recall, right and total for precision."""
 
     found: float = 0.0
     wanted: float = 0.0
     right: float = 0.0
     said: float = 0.0
-
-    def __add__(self, other: ScoreTally) -> ScoreTally:
-        return ScoreTally(
-            self.found + other.found,
-            self.wanted + other.wanted,
-            self.right + other.right,
-            self.said + other.said,
-        )
 
     def times(self, factor: float) -> ScoreTally:
         return ScoreTally(*(factor * n for n in (self.found, self.wanted, self.right, self.said)))
@@ -151,21 +154,13 @@ NOTHING = ScoreTally()
 
 
 @dataclass(frozen=True, slots=True)
-class CoreferenceScores:
+class CoreferenceScores(Summable):
     """All scores of some documents."""
 
     muc: ScoreTally = NOTHING
     b_cubed: ScoreTally = NOTHING
     ceaf: ScoreTally = NOTHING
     lea: ScoreTally = NOTHING
-
-    def __add__(self, other: CoreferenceScores) -> CoreferenceScores:
-        return CoreferenceScores(
-            self.muc + other.muc,
-            self.b_cubed + other.b_cubed,
-            self.ceaf + other.ceaf,
-            self.lea + other.lea,
-        )
 
     @property
     def conll(self) -> float:

@@ -66,6 +66,13 @@ def json_problem(error: ValueError | RecursionError) -> str:
     return str(error)
 
 
+def figures_of(value: Any, place: Place) -> dict[str, float]:
+    """Return the figures of a model by name."""
+    if not isinstance(value, dict):
+        place.refuse("figures is not an object")
+    return {name: number_of(figure, name, place) for name, figure in value.items()}
+
+
 def fields(
     value: Any, what: str, place: Place, *, needed: Sequence[str], allowed: Sequence[str] = ()
 ) -> Mapping[str, Any]:

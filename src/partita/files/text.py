@@ -68,6 +68,14 @@ class Lines:
                 self.broken.setdefault(number, "holds a NUL byte")
 
 
+def whole_bytes(path: str | Path) -> bytes:
+    """Return the bytes of a file."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+
+
 def whole_text(path: str | Path) -> str:
     """Return the text of a small file."""
     try:

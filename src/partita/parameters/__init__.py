@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from partita.errors import InputError
+
 VERSION = 1
 
 
@@ -33,7 +35,7 @@ class Learned:
         return json.dumps(written, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-__all__ = ["VERSION", "Learned", "shipped_text"]
+__all__ = ["VERSION", "Learned", "shipped_bytes", "shipped_text"]
 
 
 def shipped_text(model: str) -> str | None:
@@ -42,3 +44,13 @@ def shipped_text(model: str) -> str | None:
 
     file = files(__name__).joinpath(f"{model}.json")
     return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+def shipped_bytes(name: str, what: str) -> bytes:
+    """Return the content of a shipped file."""
+    from importlib.resources import files
+
+    file = files(__name__).joinpath(name)
+    if not file.is_file():
+        raise InputError(f"the package contains no {what}")
+    return file.read_bytes()

@@ -18,7 +18,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import product
 
 from partita.errors import InputError
-from partita.templates.slots import Json, compatible_union, plain_texts, symbol, text_list
+from partita.templates.slots import NameSet, compatible_union, symbol, text_list
 
 Parents = str | Iterable[str] | None
 Sets = Mapping[str, frozenset[str]]
@@ -162,16 +162,8 @@ def _are_siblings(left: frozenset[str], right: frozenset[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityType:
+class EntityType(NameSet):
     """One type, or several that something has at once."""
-
-    names: frozenset[str]
-
-    def json(self) -> Json:
-        return plain_texts(self.names)
-
-    def __str__(self) -> str:
-        return " & ".join(sorted(self.names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from partita.errors import InputError
 from partita.templates.entity_types import Hierarchy
-from partita.templates.slots import Aliases, Json, compatible_union, plain_texts, text_list
+from partita.templates.slots import Aliases, Json, NameSet, compatible_union, plain_texts, text_list
 
 _SILENT = re.compile(r"[.'’`]")
 _WORD = re.compile(r"[^\W_]+")
@@ -126,14 +126,8 @@ def _words_match(left: str, right: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPlace:
-    names: frozenset[str]
-
-    def json(self) -> Json:
-        return plain_texts(self.names)
-
-    def __str__(self) -> str:
-        return " & ".join(sorted(self.names))
+class NamedPlace(NameSet):
+    """A place, or several that contain each other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,19 @@ def compatible_union(
     return left | right
 
 
+@dataclass(frozen=True, slots=True)
+class NameSet:
+    """Names that hold at once."""
+
+    names: frozenset[str]
+
+    def json(self) -> Json:
+        return plain_texts(self.names)
+
+    def __str__(self) -> str:
+        return " & ".join(sorted(self.names))
+
+
 def plain_texts(members: frozenset[str]) -> Json:
     """Return a single text as it is, several as a sorted list."""
     return next(iter(members)) if len(members) == 1 else sorted(members)

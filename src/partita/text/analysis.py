@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,8 @@ from numpy.typing import NDArray
 from partita.core import IntArray, Message
 from partita.errors import InputError
 from partita.files.strict import Place, list_of, number_of, text_of
+from partita.files.text import whole_bytes
+from partita.parameters import shipped_bytes
 from partita.text.expressions import Mention, PlacedSentence, Tree, Word
 from partita.text.mentions import (
     FEATURES,
@@ -39,6 +39,7 @@ from partita.text.tagger_models import (
     Tagger,
     WordRows,
     archive_arrays,
+    archive_bytes,
     checked_about,
     parse_tagger,
     tagger_bytes,
@@ -364,12 +365,7 @@ def _without_ending(low: str, size: int) -> str:
 @cache
 def shipped_analyser() -> Analyser:
     """Return the analyser that comes with the package."""
-    from importlib.resources import files
-
-    file = files("partita.parameters").joinpath(SHIPPED)
-    if not file.is_file():
-        raise InputError("the package contains no analyser")
-    return parse_analyser(file.read_bytes(), f"shipped {SHIPPED}")
+    return parse_analyser(shipped_bytes(SHIPPED, "analyser"), f"shipped {SHIPPED}")
 
 
 ANALYSER_VERSION = 2
@@ -385,10 +381,7 @@ ABOUT = ("version", "model", "features", "labels", "sorts", "lemmas", "feats", "
 
 def read_analyser(path: str | Path) -> Analyser:
     """Return the analyser of a file."""
-    try:
-        return parse_analyser(Path(path).read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    return parse_analyser(whole_bytes(path), str(path))
 
 
 def analyser_bytes(analyser: Analyser) -> bytes:
@@ -409,7 +402,6 @@ def analyser_bytes(analyser: Analyser) -> bytes:
     }
     models = {"moves": analyser.parser.moves, "labels": analyser.parser.names, **model.models}
     arrays: dict[str, Any] = {
-        "about": np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8),
         "tagger": np.frombuffer(tagger_bytes(analyser.tagger), dtype=np.uint8),
         "possible": model.possible,
         "groups": analyser.groups,
@@ -417,9 +409,7 @@ def analyser_bytes(analyser: Analyser) -> bytes:
         **{f"{name}_used": each.used for name, each in models.items()},
         **{f"{name}_weights": each.table for name, each in models.items()},
     }
-    stream = BytesIO()
-    np.savez_compressed(stream, **arrays)
-    return stream.getvalue()
+    return archive_bytes(about, **arrays)
 
 
 def _features() -> dict[str, list[str]]:

@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from partita.core import IntArray
 from partita.errors import InputError
-from partita.files.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
+from partita.files.strict import Place, fields, figures_of, integer_of, list_of, parsed, text_of
+from partita.files.text import whole_bytes
 from partita.files.writing import write_atomically
+from partita.parameters import shipped_bytes
 
 # The columns of a word. `context` holds its capitalisation until its sentence is processed, then
 # the case of the sentence; `fixed` is the tag of a word that has only one.
@@ -249,20 +251,12 @@ ABOUT = ("version", "model", "features", "tags", "words", "learned_from", "seed"
 @cache
 def shipped_tagger() -> Tagger:
     """Return the tagger that comes with the package."""
-    from importlib.resources import files
-
-    file = files("partita.parameters").joinpath(SHIPPED)
-    if not file.is_file():
-        raise InputError("the package contains no tagger")
-    return parse_tagger(file.read_bytes(), f"shipped {SHIPPED}")
+    return parse_tagger(shipped_bytes(SHIPPED, "tagger"), f"shipped {SHIPPED}")
 
 
 def read_tagger(path: str | Path) -> Tagger:
     """Return the tagger of a file."""
-    try:
-        return parse_tagger(Path(path).read_bytes(), str(path))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
+    return parse_tagger(whole_bytes(path), str(path))
 
 
 def write_tagger(path: str | Path, tagger: Tagger) -> None:
@@ -282,14 +276,19 @@ def tagger_bytes(tagger: Tagger) -> bytes:
         "seed": tagger.seed,
         "figures": dict(tagger.figures),
     }
-    stream = BytesIO()
-    np.savez_compressed(
-        stream,
-        about=np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8),
+    return archive_bytes(
+        about,
         table=tagger.table,
         classes=np.array([entry.number for entry in tagger.lexicon.values()], dtype=np.uint16),
         fixed=np.array([entry.fixed for entry in tagger.lexicon.values()], dtype=np.uint8),
     )
+
+
+def archive_bytes(about: Mapping[str, Any], **arrays: Any) -> bytes:
+    """Return the bytes of an npz file with metadata and arrays."""
+    stream = BytesIO()
+    described = np.frombuffer(json.dumps(about, allow_nan=False).encode(), dtype=np.uint8)
+    np.savez_compressed(stream, about=described, **arrays)
     return stream.getvalue()
 
 
@@ -312,7 +311,7 @@ def parse_tagger(data: bytes, file: str) -> Tagger:
             text_of(source["description"], "description", place),
             digest,
             integer_of(about["seed"], "seed", place),
-            _figures(about["figures"], place),
+            figures_of(about["figures"], place),
         )
     except ValueError as error:
         raise InputError(str(error), file=file) from error
@@ -370,9 +369,3 @@ def _lexicon(
         place.refuse(f"a word has a fixed tag outside the {tags} tags")
     entries = map(Entry, classes.tolist(), fixed.tolist())
     return dict(zip(listed, entries, strict=True))
-
-
-def _figures(figures: Any, place: Place) -> dict[str, float]:
-    if not isinstance(figures, dict):
-        place.refuse("figures is not an object")
-    return {name: number_of(value, name, place) for name, value in figures.items()}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import IntArray
-from partita.errors import InputError
+from partita.parameters import shipped_bytes
 
 SHIPPED = "words.npz"
 # WordNet's classes of nouns; the number of each is its place
@@ -91,12 +91,8 @@ class WordTable:
 @cache
 def shipped_words() -> WordTable:
     """Return the table of words that comes with the package."""
-    from importlib.resources import files
-
-    file = files("partita.parameters").joinpath(SHIPPED)
-    if not file.is_file():
-        raise InputError("the package contains no table of words")
-    with np.load(BytesIO(file.read_bytes()), allow_pickle=False) as arrays:
+    data = shipped_bytes(SHIPPED, "table of words")
+    with np.load(BytesIO(data), allow_pickle=False) as arrays:
         vectors = arrays["vectors"].astype(np.float32)
         vectors /= np.sqrt((vectors**2).sum(axis=1, keepdims=True))
         return WordTable(

@@ -19,7 +19,7 @@ from partita.configurations.joint import codes as code
 from partita.configurations.joint.codes import LIMIT, SCALE
 from partita.core import FloatArray
 from partita.errors import InputError
-from partita.files.strict import Place, fields, integer_of, number_of, parsed, text_of
+from partita.files.strict import Place, fields, figures_of, integer_of, parsed, text_of
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.parameters import VERSION, shipped_text
@@ -222,7 +222,7 @@ def parse_joint_model(text: str, file: str) -> JointModel:
             text_of(source["description"], "description", place),
             digest,
             integer_of(content["seed"], "seed", place),
-            _figures(content["figures"], place),
+            figures_of(content["figures"], place),
         )  # fmt: skip
     except InputError as error:
         raise InputError(error.problem, file=file) from error
@@ -256,9 +256,3 @@ def _lexicon(value: Any, place: Place) -> tuple[str, ...]:
     if not isinstance(value, list):
         place.refuse("lexicon is not a list of words")
     return tuple(text_of(word, "a word of the lexicon", place) for word in value)
-
-
-def _figures(figures: Any, place: Place) -> dict[str, float]:
-    if not isinstance(figures, dict):
-        place.refuse("figures is not an object")
-    return {name: number_of(value, name, place) for name, value in figures.items()}

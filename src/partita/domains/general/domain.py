@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 
 from partita.antecedents.sets import Windows
@@ -18,6 +17,7 @@ from partita.configurations import MODELS
 from partita.core import Message, Template
 from partita.domains import Domain, content_hash
 from partita.domains.general.details import quoted_speakers, with_details
+from partita.parameters import shipped_bytes
 from partita.templates.schema import Schema
 from partita.templates.slots import StringsType
 from partita.text.analysis import SHIPPED, shipped_analyser
@@ -60,7 +60,7 @@ class GeneralDomain(Domain):
     def fingerprint(self) -> str:
         """Return the hash of this package and of the shipped models."""
         own = [path for path in Path(__file__).parent.iterdir() if path.suffix in (".py", ".yaml")]
-        shipped = files("partita.parameters").joinpath(SHIPPED).read_bytes()
+        shipped = shipped_bytes(SHIPPED, "analyser")
         return content_hash([*(path.read_bytes() for path in sorted(own)), shipped])
 
     def extract(self, message: Message) -> Sequence[Template]:
