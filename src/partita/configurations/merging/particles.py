@@ -212,7 +212,7 @@ def together(home, weights, sums):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def gather_pairs(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
+def add_island_pairs(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
     """Add an island's pairs to the sums of z·P, (z·P)² and z²·P, and clear them for the next."""
     for x in range(len(pairs)):
         for y in range(x):

@@ -20,7 +20,7 @@ from partita.configurations.merging.model import Merger, is_constrained, log_sum
 from partita.configurations.merging.particles import (
     BYTES,
     BeamPlan,
-    gather_pairs,
+    add_island_pairs,
     island,
     plan_beam,
     settle,
@@ -181,7 +181,7 @@ def _islands(planned: BeamPlan, count: int, seed: int, top: Best) -> tuple[Float
         sums.score[r] = float((shares * np.where(shares > 0, draws.scores, 0.0)).sum())
         sums.known[r] = float(shares[_among(draws.home, top.labels)].sum())
         sums.work += together(draws.home, shares, pairs)
-        gather_pairs(z, pairs, sums.pairs, sums.squares, sums.products)
+        add_island_pairs(z, pairs, sums.pairs, sums.squares, sums.products)
     return totals, sums
 
 
