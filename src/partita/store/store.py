@@ -15,19 +15,15 @@ from partita.errors import InputError, StoreTrouble, Unavailable
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
+DISK_FULL = "the disk is full; free some space and run the same command again to continue"
+LOST = "the connection to the database was lost ({said}); what was finished is stored"
 # fragments of database errors, and what they mean
 MEANING = (
     ("file is not a database", "is not a database; expected a file that Partita created"),
     ("file is encrypted", "is not a database; expected a file that Partita created"),
     ("malformed", "is damaged ({said}); restore a copy, or export what can still be read"),
-    (
-        "database or disk is full",
-        "the disk is full; free some space and run the same command again to continue",
-    ),
-    (
-        "No space left on device",
-        "the disk is full; free some space and run the same command again to continue",
-    ),
+    ("database or disk is full", DISK_FULL),
+    ("No space left on device", DISK_FULL),
     ("disk I/O error", "the disk reports an error ({said}); what was finished is stored"),
     ("is locked", "is locked by another process; stop it or wait, then run the same command again"),
     ("readonly database", "cannot be written; expected a writable file"),
@@ -38,15 +34,9 @@ MEANING = (
     ("fe_sendauth", "the server asks for a password"),
     ("does not exist", "{said}"),
     ("permission denied", "{said}"),
-    ("connection", "the connection to the database was lost ({said}); what was finished is stored"),
-    (
-        "terminating",
-        "the connection to the database was lost ({said}); what was finished is stored",
-    ),
-    (
-        "consuming input failed",
-        "the connection to the database was lost ({said}); what was finished is stored",
-    ),
+    ("connection", LOST),
+    ("terminating", LOST),
+    ("consuming input failed", LOST),
 )
 LONGEST = 160
 

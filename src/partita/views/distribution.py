@@ -29,11 +29,11 @@ from partita.views.layout import (
     cyan,
     figure_text,
     indent,
-    interval_of,
     method_reason,
     method_text,
     optimality_note,
     pad,
+    probability_of,
     probability_text,
     remainder_text,
     text_bar,
@@ -143,7 +143,7 @@ def _partial_title(partial: PartialConfiguration, size: int) -> str:
     count = sum(len(part.templates) for part in settled)
     alone = sum(len(part.templates) == 1 for part in settled)
     cells = f"{count:,} of {size:,} templates are in cells with a probability of at least 0.5"
-    at_once = _share(partial.probability)
+    at_once = probability_of(partial.probability)
     return f"{cells}, {alone:,} of them alone; all these cells at once: {at_once}"
 
 
@@ -159,18 +159,15 @@ def _sides(partial: PartialConfiguration, border: Border) -> str:
     return " = ".join(_members(partial.parts[side]) for side in (border.left, border.right))
 
 
-def _share(figure: Figure) -> str:
-    return with_interval(*interval_of(figure))
-
-
 def _figure_rows(named: Sequence[tuple[str, Figure]], width: int) -> list[str]:
     """Return the most probable of some names, each with its figure."""
     shown = sorted(named, key=lambda one: -one[1].value)[:MAX_PARTS]
-    right = max((len(_share(figure)) for _, figure in shown), default=0)
+    right = max((len(probability_of(figure)) for _, figure in shown), default=0)
     room = max(width - right - 4, 20)
     wide = min(max((columns(name) for name, _ in shown), default=0), room)
     rows = [
-        f"  {pad(cut_text(name, wide), wide)}  {_share(figure):>{right}}" for name, figure in shown
+        f"  {pad(cut_text(name, wide), wide)}  {probability_of(figure):>{right}}"
+        for name, figure in shown
     ]
     return rows + ([f"  and {len(named) - len(shown):,} more"] if len(named) > len(shown) else [])
 
@@ -242,9 +239,9 @@ def summary_text(summary: ClusterSummary) -> str:
     if summary.relaxed_sets:
         lines.append(f"in {summary.relaxed_sets:,} sets cannot-links hold for their own pairs only")
     lines += [
-        f"expected precision  {_estimate_share(summary.precision)}",
-        f"expected recall     {_estimate_share(summary.recall)}",
-        f"expected entities   {_estimate_count(summary.entities)}",
+        f"expected precision  {_share(summary.precision)}",
+        f"expected recall     {_share(summary.recall)}",
+        f"expected entities   {_count(summary.entities)}",
         *_labels(summary),
         f"clusters merged from a mean pair probability of {summary.threshold:.3f}"
         + _target(summary),
@@ -279,11 +276,11 @@ def _many(summary: ClusterSummary) -> list[str]:
     ]
 
 
-def _estimate_share(value: ExpectedValue) -> str:
+def _share(value: ExpectedValue) -> str:
     return f"{value.value:.4f}  (95 %: {value.low:.4f} to {value.high:.4f})"
 
 
-def _estimate_count(value: ExpectedValue) -> str:
+def _count(value: ExpectedValue) -> str:
     return f"{value.value:,.1f}  (95 %: {value.low:,.0f} to {value.high:,.0f})"
 
 

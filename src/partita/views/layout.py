@@ -115,6 +115,11 @@ def interval_of(figure: Figure) -> tuple[float, tuple[float, float] | None]:
     return figure.value, None if figure.kind == "exact" else (figure.low, figure.high)
 
 
+def probability_of(figure: Figure) -> str:
+    """Format the probability of a figure, with its interval if it has one."""
+    return with_interval(*interval_of(figure))
+
+
 def figure_text(figure: Figure, digits: int = 4) -> str:
     """Format a figure with its error or interval."""
     value, low, high = (f"{x:.{digits}f}" for x in (figure.value, figure.low, figure.high))

@@ -45,6 +45,31 @@ def join_markup(parts: Iterable[str], between: str = "") -> Html:
     )
 
 
+def table_element(
+    rows: Iterable[str], class_: str | None = None, titles: Iterable[str] = ()
+) -> Html:
+    """Return a table of rows; titles, as text or `th` elements, make its head."""
+    body = join_markup(rows)
+    heads = [title if isinstance(title, Html) else element("th", title) for title in titles]
+    if heads:
+        head = element("thead", element("tr", *heads))
+        body = join_markup([head, element("tbody", body)])
+    return element("table", body, class_=class_)
+
+
+def table_row(*cells: str | tuple[str, str], title: str | None = None,
+              class_: str | None = None) -> Html:  # fmt: skip
+    """Return a row of contents, each alone or with the class of its cell, after a `th` title."""
+    head = () if title is None else (element("th", title),)
+    pairs = ((cell, None) if isinstance(cell, str) else cell for cell in cells)
+    return element("tr", *head, *(element("td", x, class_=c) for x, c in pairs), class_=class_)
+
+
+def note_element(text: str, class_: str = "left-out") -> Html:
+    """Return a paragraph about what is shown."""
+    return element("p", text, class_=class_)
+
+
 def escape_text(text: str) -> Html:
     """Escape text for content and attributes."""
     return Html(escape(CONTROLS.sub("·", text)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.core import Distribution, Entity, Figure, FloatArray, SlotValue, Template
+from partita.core import Distribution, Entity, FloatArray, SlotValue, Template
 from partita.entities.answer import entity_shares
 from partita.pipeline import Resolved
 from partita.views.distribution import configuration_rows, heading, partial_rows
@@ -22,14 +22,13 @@ from partita.views.layout import (
     cyan,
     figure_text,
     indent,
-    interval_of,
     method_reason,
     one_line,
     pad,
+    probability_of,
     probability_text,
     remainder_text,
     text_bar,
-    with_interval,
 )
 
 CERTAIN = 0.99995  # shown without a number
@@ -98,7 +97,7 @@ def _head(entity: Entity, texts: Mapping[str, str], width: int, colour: bool) ->
     text = "  ".join(filter(None, (entity.id, entity.type, one_line(name))))
     if _alone(entity):
         return bold(cut_text(text, width), colour)
-    probability = _probability(entity.figure)
+    probability = probability_of(entity.figure)
     room = width - len(probability) - 20
     bar_text = cyan(text_bar(entity.probability), colour)
     return f"{bold(pad(cut_text(text, room), room), colour)}  {probability}  {bar_text}".rstrip()
@@ -129,16 +128,12 @@ def _value(value: SlotValue) -> str:
     if value.value is not None and value.status != "asserted":
         text = f"{text} ({value.status})"
     certain = value.probability >= CERTAIN
-    return text if certain else f"{text} {_probability(value.figure)}"
+    return text if certain else f"{text} {probability_of(value.figure)}"
 
 
 def _plain(value: object, between: str = " & ") -> str:
     """Return the text of a slot's value; values that hold together are joined."""
     return between.join(map(one_line, value)) if isinstance(value, list) else one_line(str(value))
-
-
-def _probability(figure: Figure) -> str:
-    return with_interval(*interval_of(figure))
 
 
 def _set(distribution: Distribution, width: int, colour: bool) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from partita.core import Distribution, Listed
@@ -15,6 +14,7 @@ from partita.views.layout import (
     optimality_note,
     remainder_text,
 )
+from partita.views.markup import Html, element, table_element, table_row
 from partita.views.palette import tinted
 
 MAX_ROWS = 20  # of a table
@@ -26,48 +26,48 @@ MIN_SHOWN = 0.00005  # what is smaller would be shown as 0.0000
 
 def share_text(p: float) -> str:
     """Format a probability with four digits; only 0 is 0.0000."""
-    return f"{p:.4f}" if p == 0.0 or p >= MIN_SHOWN else "&lt;0.0001"
+    return f"{p:.4f}" if p == 0.0 or p >= MIN_SHOWN else "<0.0001"
 
 
 def table_html(columns: Mapping[str, Sequence[Any]]) -> str:
     """Return the first rows of a table; numbers from 0 to 1 have a bar."""
     shown = {name: column[:MAX_ROWS] for name, column in columns.items()}
     total = len(next(iter(columns.values()), ()))
-    head = "".join(f"<th>{escape(name)}</th>" for name in shown)
+    head = element("tr", *(element("th", name) for name in shown))
     cells = [
         [_bar_cell(value) for value in column] if _are_shares(column) else list(map(_cell, column))
         for column in shown.values()
     ]
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
-    more = f"<p>{total - MAX_ROWS:,} more rows</p>" if total > MAX_ROWS else ""
-    return f'<div class="partita"><table><tr>{head}</tr>{body}</table>{more}</div>'
+    rows = (element("tr", *row) for row in zip(*cells, strict=True))
+    more = (element("p", f"{total - MAX_ROWS:,} more rows"),) if total > MAX_ROWS else ()
+    return element("div", table_element([head, *rows]), *more, class_="partita")
 
 
 def _are_shares(column: Sequence[Any]) -> bool:
     return len(column) > 0 and all(isinstance(v, float) and 0.0 <= v <= 1.0 for v in column)
 
 
-def _bar_cell(p: float) -> str:
+def _bar_cell(p: float) -> Html:
     """Return a cell with the number, and a bar of its size behind it."""
     bar = f"linear-gradient(90deg,{tinted('fill', 0.35)} {p:.1%},transparent {p:.1%})"
-    return f'<td style="background:{bar};min-width:5em;text-align:right">{share_text(p)}</td>'
+    return element("td", share_text(p), style=f"background:{bar};min-width:5em;text-align:right")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any) -> Html:
     if isinstance(value, float):
-        return f'<td style="text-align:right">{value:.4f}</td>'
+        return element("td", f"{value:.4f}", style="text-align:right")
     if isinstance(value, list | tuple):
-        return f"<td>{escape(', '.join(map(str, value)))}</td>"
-    return f"<td>{escape('' if value is None else str(value))}</td>"
+        return element("td", ", ".join(map(str, value)))
+    return element("td", "" if value is None else str(value))
 
 
 def distribution_html(distribution: Distribution) -> str:
     """Return a distribution: its size, its configurations and the matrix of its pairs."""
     parts = [_caption(distribution), _configurations(distribution), _matrix(distribution)]
-    return f'<div class="partita">{"".join(parts)}</div>'
+    return element("div", *parts, class_="partita")
 
 
-def _caption(distribution: Distribution) -> str:
+def _caption(distribution: Distribution) -> Html:
     facts = [
         f"{len(distribution.set)} templates",
         configuration_count(distribution),
@@ -77,28 +77,28 @@ def _caption(distribution: Distribution) -> str:
     if distribution.conflict is not None:
         facts.append(f"conflict κ {distribution.conflict:.5f}")
     facts += filter(None, [optimality_note(distribution)])
-    name = f"<b>{escape(distribution.set.name)}</b> " if distribution.set.name else ""
-    return f'<p title="{escape(distribution.reason)}">{name}{escape(" · ".join(facts))}</p>'
+    name = (element("b", distribution.set.name), " ") if distribution.set.name else ()
+    return element("p", *name, " · ".join(facts), title=distribution.reason)
 
 
-def _configurations(distribution: Distribution) -> str:
+def _configurations(distribution: Distribution) -> Html:
     place = {name: n for n, name in enumerate(distribution.set.ids)}
     shown = distribution.configurations[:MAX_CONFIGURATIONS]
-    rows = "".join(_configuration(one, place) for one in shown)
+    rows = (_configuration(one, place) for one in shown)
     hidden = len(distribution.configurations) - len(shown)
     more = f"{hidden} more listed; " if hidden else ""
-    rest = f'<tr><td colspan="3">{escape(more + remainder_text(distribution))}</td></tr>'
-    head = "<tr><th>configuration</th><th>probability</th><th></th></tr>"
-    return f"<table>{head}{rows}{rest}</table>"
+    rest = element("tr", element("td", more + remainder_text(distribution), colspan=3))
+    head = element("tr", *(element("th", name) for name in ("configuration", "probability", "")))
+    return table_element([head, *rows, rest])
 
 
-def _configuration(listed: Listed, place: dict[str, int]) -> str:
+def _configuration(listed: Listed, place: dict[str, int]) -> Html:
     cells = " ".join(
         f"({' '.join(map(str, c))})" for c in in_text_order(listed.configuration, place)
     )
     size = f"height:.8em;width:{listed.probability * WIDTH:.2f}em"
-    bar = f'<div style="background:{tinted("fill", 1.0)};{size}"></div>'
-    return f"<tr><td>{escape(cells)}</td><td>{_share(listed)}</td><td>{bar}</td></tr>"
+    bar = element("div", style=f"background:{tinted('fill', 1.0)};{size}")
+    return table_row(cells, _share(listed), bar)
 
 
 def _share(listed: Listed) -> str:
@@ -110,24 +110,22 @@ def _share(listed: Listed) -> str:
     return p if low == high else f"{p} [{low}, {high}]"
 
 
-def _matrix(distribution: Distribution) -> str:
+def _matrix(distribution: Distribution) -> Html:
     """Return the matrix of pair marginals; the tooltip shows the pair alone."""
     ids = distribution.set.ids
     if len(ids) > MAX_MATRIX:
-        return f"<p>{len(ids)} templates: the matrix of pairs is not shown</p>"
-    head = "".join(f"<th>{escape(str(name))}</th>" for name in ids)
-    rows = ""
-    for a, name in enumerate(ids):
-        cells = "".join(_pair(distribution, a, b) for b in range(len(ids)))
-        rows += f"<tr><th>{escape(str(name))}</th>{cells}</tr>"
-    return f"<table><tr><th></th>{head}</tr>{rows}</table>"
+        return element("p", f"{len(ids)} templates: the matrix of pairs is not shown")
+    titles = [element("th", str(name)) for name in ids]
+    pairs = ([_pair(distribution, a, b) for b in range(len(ids))] for a in range(len(ids)))
+    rows = (element("tr", title, *row) for title, row in zip(titles, pairs, strict=True))
+    return table_element([element("tr", element("th"), *titles), *rows])
 
 
-def _pair(distribution: Distribution, a: int, b: int) -> str:
+def _pair(distribution: Distribution, a: int, b: int) -> Html:
     if a == b:
-        return "<td></td>"
+        return element("td")
     p = float(distribution.marginals.value[a, b])
     alone = share_text(float(distribution.probabilities[a, b]))
     ink = "#fff" if p > 0.6 else "inherit"
     style = f"background:{tinted('accent', p)};color:{ink}"
-    return f'<td style="{style}" title="pair alone {alone}">{share_text(p)}</td>'
+    return element("td", share_text(p), style=style, title=f"pair alone {alone}")

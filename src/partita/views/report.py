@@ -11,7 +11,7 @@ from partita.core import Entity, Template
 from partita.evaluation.calibration import ReliabilityBin
 from partita.pipeline import Resolved
 from partita.views.charts import bins_of
-from partita.views.layout import count_text, interval_of, with_interval
+from partita.views.layout import count_text, probability_of
 from partita.views.markup import (
     Html,
     bar_element,
@@ -19,12 +19,16 @@ from partita.views.markup import (
     element,
     histogram,
     join_markup,
+    note_element,
     reliability_plot,
     shorten,
+    table_element,
+    table_row,
 )
 from partita.views.palette import CELLS, STYLE
 from partita.views.report_messages import (
     drop_deep,
+    figure_bar,
     mark_templates,
     message_anchor,
     message_section,
@@ -54,7 +58,7 @@ def summary_section(report: Report, shown: Mapping[int, int]) -> Html:
             element("div", element("h3", "Uncertainty of messages"), _bits(report)),
             element("div", element("h3", "Most uncertain messages"), _first(report, shown)),
         ]
-    notes = (element("p", note, class_="left-out") for note in report.notes)
+    notes = map(note_element, report.notes)
     grid = element("div", join_markup(panels), class_="panels")
     return element("section", _tiles(report), join_markup(notes), grid, id="summary")
 
@@ -79,11 +83,11 @@ def _tiles(report: Report) -> Html:
 
 def _settings(settings: Mapping[str, Any]) -> Html:
     rows = (
-        element("tr", element("th", shorten(name, 40)), element("td", _setting_text(value)))
+        table_row(_setting_text(value), title=shorten(name, 40))
         for name, value in settings.items()
         if value not in (None, "", [], {})
     )
-    return element("table", join_markup(rows), class_="facts")
+    return table_element(rows, "facts")
 
 
 def _setting_text(value: Any) -> str:
@@ -96,18 +100,17 @@ def _setting_text(value: Any) -> str:
 
 def _methods(methods: Mapping[str, int]) -> Html:
     rows = (
-        element(
-            "tr",
-            element("th", name),
-            element("td", f"{count:,} {'set' if count == 1 else 'sets'}", class_="number"),
-            element("td", METHODS.get(name, ""), class_="quiet"),
+        table_row(
+            (count_text(count, "set"), "number"),
+            (METHODS.get(name, ""), "quiet"),
+            title=name,
             class_="warning" if "NOT" in name else None,
         )
         for name, count in sorted(methods.items())
     )
     if not methods:
-        return element("p", "no set has more than one configuration", class_="quiet")
-    return element("table", join_markup(rows), class_="facts")
+        return note_element("no set has more than one configuration", "quiet")
+    return table_element(rows, "facts")
 
 
 def _bits(report: Report) -> Html:
@@ -123,10 +126,10 @@ def _first(report: Report, shown: Mapping[int, int]) -> Html:
     for n in chosen:
         name = shorten(rows[n].id, 40) or "results"
         title = element("a", name, href=f"#{message_anchor(shown[n])}") if n in shown else name
-        share = element("td", bar_element(rows[n].entropy_bits / highest), class_="drawn")
-        bits = element("td", f"{rows[n].entropy_bits:.2f}", class_="number")
-        lines.append(element("tr", element("th", title), bits, share))
-    return element("table", join_markup(lines), class_="facts")
+        bits = rows[n].entropy_bits
+        bar = bar_element(bits / highest)
+        lines.append(table_row((f"{bits:.2f}", "number"), (bar, "drawn"), title=title))
+    return table_element(lines, "facts")
 
 
 PAIR_BINS = "pairs between .05 and .95"
@@ -139,7 +142,7 @@ def calibration_section(measured: Mapping[str, Any]) -> Html:
         _figure(PAIR_BINS, bins_of(measured.get("pair_reliability", ()))),
         _figure(LISTED_BINS, bins_of(measured.get("configuration_reliability", ()))),
     ]
-    figures = element("table", join_markup(_figures(measured)), class_="facts")
+    figures = table_element(_figures(measured), "facts")
     parts = element("div", figures, *diagrams, class_="calibration")
     caption = (
         "Stated probability against observed frequency, in bins of equal count. The area of a dot "
@@ -156,22 +159,22 @@ def _warning(measured: Mapping[str, Any]) -> Iterator[Html]:
     if trained := measured.get("keys_learned_from"):
         keys = "1 of these keys was" if trained == 1 else f"{trained:,} of these keys were"
         warning = f"{keys} used to train this run's parameters: the figures are too optimistic."
-        yield element("p", warning, class_="warning")
+        yield note_element(warning, "warning")
 
 
 def _figure(what: str, bins: Sequence[ReliabilityBin]) -> Html:
     total = sum(one.count for one in bins)
     caption = element("figcaption", f"{what}: {total:,} statements")
     if not bins:
-        return element("figure", caption, element("p", "no statements", class_="left-out"))
+        return element("figure", caption, note_element("no statements"))
     return element("figure", caption, reliability_plot(bins, f"Calibration of {what}"))
 
 
 def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
     sets = int(measured.get("sets", 0))
     messages = count_text(int(measured.get("documents", 0)), "message")
-    yield _fact("keyed", f"{count_text(sets, 'set')} in {messages}")
-    yield _fact("correct", f"{int(measured.get('right', 0)):,} of {sets:,} sets")
+    yield table_row(f"{count_text(sets, 'set')} in {messages}", title="keyed")
+    yield table_row(f"{int(measured.get('right', 0)):,} of {sets:,} sets", title="correct")
     for label, name, digits in (
         ("bits per set", "bits_per_set", 3),
         ("bits per set as reported", "reported_bits_per_set", 3),
@@ -182,7 +185,8 @@ def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
         ("CoNLL score", "conll", 4),
     ):
         if isinstance(measured.get(name), int | float):
-            yield _fact(label, f"{measured[name]:.{digits}f}{_spread(measured, name, digits)}")
+            value = f"{measured[name]:.{digits}f}{_spread(measured, name, digits)}"
+            yield table_row(value, title=label)
 
 
 def _spread(measured: Mapping[str, Any], name: str, digits: int) -> str:
@@ -193,24 +197,18 @@ def _spread(measured: Mapping[str, Any], name: str, digits: int) -> str:
     return f" ({interval['low']:.{digits}f} to {interval['high']:.{digits}f})"
 
 
-def _fact(name: str, value: str) -> Html:
-    return element("tr", element("th", name), element("td", value))
-
-
 def _sizes(measured: Mapping[str, Any]) -> Html:
     rows = measured.get("sizes") or ()
     if not rows:
         return join_markup([])
     titles = ("templates in the set", "sets", "correct", "bits per set")
-    head = element("tr", *(element("th", name, class_="number") for name in titles))
+    heads = (element("th", name, class_="number") for name in titles)
     cells = [
         (row_["size"], f"{row_['sets']:,}", f"{row_['right']:,}", _bits_text(row_["bits_per_set"]))
         for row_ in rows
     ]
-    lines = (element("tr", *(element("td", x, class_="number") for x in row)) for row in cells)
-    return element(
-        "table", element("thead", head), element("tbody", join_markup(lines)), class_="sizes"
-    )
+    lines = (table_row(*((text, "number") for text in row)) for row in cells)
+    return table_element(lines, "sizes", heads)
 
 
 def _bits_text(value: float | None) -> str:
@@ -259,7 +257,7 @@ def _list(report: Report, shown: dict[int, int]) -> Html:
         f"The {len(report.messages):,} most uncertain of {len(report.rows):,} messages are shown "
         f"in full; the other {len(report.rows) - len(report.messages):,} are only listed."
     )  # fmt: skip
-    note = (element("p", omitted, class_="left-out"),) if omitted else ()
+    note = (note_element(omitted),) if omitted else ()
     table = message_table(report.rows, shown)
     folded = element(
         "details", element("summary", "All messages"), table, open="" if whole else None
@@ -272,7 +270,7 @@ def _messages(report: Report, most: int) -> Html:
     caption = "Templates of the same colour form one cell of the most probable configuration"
     if report.without_text:
         caption += "; for messages without text, only the expressions are shown"
-    legend = element("p", f"{caption}.", class_="quiet")
+    legend = note_element(f"{caption}.", "quiet")
     return element("section", legend, join_markup(parts), id="details")
 
 
@@ -317,12 +315,12 @@ def _colours(resolved: Resolved) -> Colours:
 def _hint(entity: Entity) -> str:
     count = len(entity.templates)
     name = entity.name or next(iter(entity.descriptions), "")
-    about = f"{count} mentions, probability {_probability(entity)}" if count > 1 else "1 mention"
+    about = (
+        f"{count} mentions, probability {probability_of(entity.figure)}"
+        if count > 1
+        else "1 mention"
+    )
     return " · ".join(filter(None, (entity.id, shorten(name, 60), entity.type, about)))
-
-
-def _probability(entity: Entity) -> str:
-    return with_interval(*interval_of(entity.figure))
 
 
 def _table(resolved: Resolved, colours: Colours) -> Html:
@@ -330,11 +328,7 @@ def _table(resolved: Resolved, colours: Colours) -> Html:
     order = sorted(resolved.entities, key=lambda entity: -len(entity.templates))
     rows = [_row(entity, [texts[one] for one in entity.templates], colours) for entity in order]
     titles = ("entity", "type", "mentions", "probability", "values")
-    head = element("tr", *(element("th", title) for title in titles))
-    table = element(
-        "table", element("thead", head), element("tbody", join_markup(rows)), class_="entities"
-    )
-    return table if rows else element("p", "no mentions", class_="left-out")
+    return table_element(rows, "entities", titles) if rows else note_element("no mentions")
 
 
 def _row(entity: Entity, members: Sequence[Template], colours: Colours) -> Html:
@@ -342,12 +336,10 @@ def _row(entity: Entity, members: Sequence[Template], colours: Colours) -> Html:
     name = entity.name or next(iter(entity.descriptions), "") or members[0].text
     kinds = list(dict.fromkeys(shorten(one.text, 60) for one in members))
     shown = ", ".join(kinds[:MAX_TEXTS]) + (" …" if len(kinds) > MAX_TEXTS else "")
-    share = join_markup([_probability(entity), bar_element(*interval_of(entity.figure))])
-    return element(
-        "tr",
-        element("td", chip, " ", element("b", shorten(name, 80), dir="auto")),
-        element("td", shorten(entity.type, 60)),
-        element("td", f"{len(members)}: ", element("span", shown, dir="auto")),
-        element("td", share, class_="share-of-cell"),
-        element("td", slots_text(entity)),
+    return table_row(
+        join_markup([chip, " ", element("b", shorten(name, 80), dir="auto")]),
+        shorten(entity.type, 60),
+        join_markup([f"{len(members)}: ", element("span", shown, dir="auto")]),
+        (figure_bar(entity.figure), "share-of-cell"),
+        slots_text(entity),
     )

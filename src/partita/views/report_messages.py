@@ -16,6 +16,7 @@ from partita.views.layout import (
     count_text,
     figure_text,
     interval_of,
+    probability_of,
     probability_text,
     with_interval,
 )
@@ -25,7 +26,10 @@ from partita.views.markup import (
     bar_element,
     element,
     join_markup,
+    note_element,
     shorten,
+    table_element,
+    table_row,
     triangle,
 )
 from partita.views.message import counted
@@ -80,10 +84,10 @@ def _notes(one: ReportSet) -> Iterator[Html]:
         parts.append("the first configuration is not proven to be the most probable one")
     if one.excluded:
         parts.append(f"pruning cost {one.excluded:.3g}")
-    yield element("p", "; ".join(parts), class_="note")
+    yield note_element("; ".join(parts), "note")
     if result.converged is False:
         warning = "The chains disagree: this answer has not converged."
-        yield element("p", warning, class_="warning")
+        yield note_element(warning, "warning")
 
 
 def _templates(one: ReportSet, colours: Colours) -> Html:
@@ -101,8 +105,9 @@ def _templates(one: ReportSet, colours: Colours) -> Html:
         )
         for t in members[:MAX_TEMPLATES]
     ]
-    table = element("table", join_markup(rows), class_="templates")
-    return join_markup([table, *hidden_note(len(members) - len(rows), "template")])
+    return join_markup(
+        [table_element(rows, "templates"), *hidden_note(len(members) - len(rows), "template")]
+    )
 
 
 def _slots(slots: object) -> str:
@@ -129,25 +134,12 @@ def configurations(one: ReportSet, colours: Colours, answer: Configuration | Non
     if hidden:
         mass = math.fsum(item.probability for item in hidden)
         text = f"{len(hidden):,} more listed in the results"
-        rows.append(
-            _configuration_row(
-                join_markup([text]),
-                probability_text(mass),
-                bar_element(mass, class_="rest"),
-                "rest",
-            )
-        )
+        rows.append(_rest_row(text, mass))
     rest = result.remainder
     text = count_or_power(rest.count, rest.log2_count, "more configuration")
     if rest.count != 0:
-        drawn = bar_element(rest.probability, rest.interval, "rest")
-        rows.append(
-            _configuration_row(
-                join_markup([text]), with_interval(rest.probability, rest.interval), drawn, "rest"
-            )
-        )
-    table = element("table", join_markup(rows), class_="configurations")
-    return join_markup([table, *_unlisted(one, answer)])
+        rows.append(_rest_row(text, rest.probability, rest.interval))
+    return join_markup([table_element(rows, "configurations"), *_unlisted(one, answer)])
 
 
 def _cells(cells: list[list[str]], first: list[list[str]], colours: Colours) -> Html:
@@ -167,14 +159,14 @@ def _configuration(
     labels += ["the entities above"] if item.configuration == answer else []
     badge = [element("span", label, class_="key") for label in labels]
     share = with_interval(item.probability, item.interval)
-    return _configuration_row(
-        join_markup([cells, *badge]), share, bar_element(item.probability, item.interval)
-    )
+    bar = bar_element(item.probability, item.interval)
+    return table_row(join_markup([cells, *badge]), (share, "number"), (bar, "drawn"))
 
 
-def _configuration_row(what: Html, share: str, drawn: Html, class_: str | None = None) -> Html:
-    parts = (element("td", share, class_="number"), element("td", drawn, class_="drawn"))
-    return element("tr", element("td", what), *parts, class_=class_)
+def _rest_row(text: str, p: float, interval: tuple[float, float] | None = None) -> Html:
+    """Return the row of configurations that are not shown one by one."""
+    bar = bar_element(p, interval, "rest")
+    return table_row(text, (with_interval(p, interval), "number"), (bar, "drawn"), class_="rest")
 
 
 def _unlisted(one: ReportSet, answer: Configuration | None) -> Iterator[Html]:
@@ -184,11 +176,11 @@ def _unlisted(one: ReportSet, answer: Configuration | None) -> Iterator[Html]:
         note = (
             "The entities above agree best with all configurations; those listed are alternatives."
         )
-        yield element("p", note, class_="note")
+        yield note_element(note, "note")
     for key in one.keys:
         if key.configuration not in listed:
             text = f"the key of {shorten(key.author, 60)} is not among the listed configurations: "
-            yield element("p", f"{text}{shorten(str(key.configuration), 400)}", class_="warning")
+            yield note_element(f"{text}{shorten(str(key.configuration), 400)}", "warning")
 
 
 def matrices(one: ReportSet) -> Html:
@@ -205,7 +197,7 @@ def matrices(one: ReportSet) -> Html:
     ]
     if len(chosen) < len(result.set):
         note = f"pairs of the {len(chosen)} most uncertain of {len(result.set):,} templates"
-        drawn.append(element("p", note, class_="left-out"))
+        drawn.append(note_element(note))
     return element("div", join_markup(drawn), class_="matrices")
 
 
@@ -247,7 +239,7 @@ def hidden_note(count: int, noun: str) -> Iterator[Html]:
     """Yield a note on how many items are not shown."""
     if count > 0:
         note = f"{count:,} more {noun}{'' if count == 1 else 's'} not shown here"
-        yield element("p", note, class_="left-out")
+        yield note_element(note)
 
 
 MAX_ENTITIES = 100
@@ -262,14 +254,9 @@ def entities_table(entities: Sequence[Entity], alone: Sequence[Template], colour
     if not rows:
         return join_markup([])
     titles = ("entity", "templates", "probability", "slots")
-    head = element("tr", *(element("th", title) for title in titles))
-    parts = [
-        element(
-            "table", element("thead", head), element("tbody", join_markup(rows)), class_="entities"
-        )
-    ]
+    parts = [table_element(rows, "entities", titles)]
     if hidden := len(entities) + len(alone) - len(rows):
-        parts.append(element("p", f"{hidden:,} more are not shown", class_="left-out"))
+        parts.append(note_element(f"{hidden:,} more are not shown"))
     return element("div", element("h4", "Entities"), *parts)
 
 
@@ -284,14 +271,8 @@ def _entity(entity: Entity, colours: Colours) -> Html:
         ],
         " ",
     )
-    share = join_markup([_probability(entity.figure), bar_element(*interval_of(entity.figure))])
-    return element(
-        "tr",
-        element("td", title),
-        element("td", colours.cell(list(entity.templates))),
-        element("td", share, class_="share-of-cell"),
-        element("td", slots_text(entity)),
-    )
+    cell = colours.cell(list(entity.templates))
+    return table_row(title, cell, (figure_bar(entity.figure), "share-of-cell"), slots_text(entity))
 
 
 def _alone(template: Template, colours: Colours) -> Html:
@@ -312,13 +293,8 @@ def _alone(template: Template, colours: Colours) -> Html:
         for name, value in template.slots.items()
     ]
     slots += [_denial(one.slots) for one in template.assertions if one.status == "denied"]
-    return element(
-        "tr",
-        element("td", title),
-        element("td", colours.cell([template.id])),
-        element("td", element("small", "alone")),
-        element("td", join_markup(slots)),
-    )
+    alone = element("small", "alone")
+    return table_row(title, colours.cell([template.id]), alone, join_markup(slots))
 
 
 def slots_text(entity: Entity) -> Html:
@@ -351,11 +327,12 @@ def _value(value: SlotValue) -> Html:
         text = join_markup([text, element("small", f" {value.status}", class_="status")])
     if value.probability >= CERTAIN:
         return text
-    return join_markup([text, element("span", f" {_probability(value.figure)}", class_="number")])
+    return join_markup([text, element("span", f" {probability_of(value.figure)}", class_="number")])
 
 
-def _probability(figure: Figure) -> str:
-    return with_interval(*interval_of(figure))
+def figure_bar(figure: Figure) -> Html:
+    """Return a probability with its interval, and a bar."""
+    return join_markup([probability_of(figure), bar_element(*interval_of(figure))])
 
 
 MAX_CHARACTERS = 40_000  # of a message
@@ -372,14 +349,14 @@ def marked_text(message: ReportMessage, colours: Colours) -> Html:
     drawn = drop_deep(inside)
     parts = [element("div", mark_templates(text, drawn, colours), class_="message", dir="auto")]
     if hidden := len(message.text) - len(text):
-        parts.append(element("p", f"{hidden:,} more characters are not shown", class_="left-out"))
+        parts.append(note_element(f"{hidden:,} more characters are not shown"))
     if deep := len(inside) - len(drawn):
         note = f"{deep:,} more are nested in over {MAX_DEPTH} templates and not marked"
-        parts.append(element("p", note, class_="left-out"))
+        parts.append(note_element(note))
     if unplaced := len(message.templates) - len(inside):
         verb = "has" if unplaced == 1 else "have"
         note = f"{count_text(unplaced, 'template')} {verb} no position in this text"
-        parts.append(element("p", note, class_="left-out"))
+        parts.append(note_element(note))
     return join_markup(parts)
 
 
@@ -502,11 +479,10 @@ def message_table(rows: Sequence[MessageRow], value_text: Mapping[int, int]) -> 
     highest = max((row.entropy_bits for row in rows), default=0.0) or 1.0
     lines = [_message_row(row, value_text.get(n), highest) for n, row in enumerate(rows[:MAX_ROWS])]
     head = ("message", "templates", "sets", "entities", "bits", "")
-    titles = element("tr", *(element("th", name, class_=_side(n)) for n, name in enumerate(head)))
-    table = element(
-        "table", element("thead", titles), element("tbody", join_markup(lines)), class_="index"
+    titles = (element("th", name, class_=_side(n)) for n, name in enumerate(head))
+    return join_markup(
+        [table_element(lines, "index", titles), *hidden_note(len(rows) - len(lines), "message")]
     )
-    return join_markup([table, *hidden_note(len(rows) - len(lines), "message")])
 
 
 def _side(n: int) -> str | None:
@@ -528,9 +504,5 @@ def _message_row(row: MessageRow, place: int | None, highest: float) -> Html:
         f"{row.entities:,}",
         f"{row.entropy_bits:.2f}",
     )
-    return element(
-        "tr",
-        element("td", title),
-        *(element("td", count, class_="number") for count in numbers),
-        element("td", bar_element(row.entropy_bits / highest), class_="drawn"),
-    )
+    bar = bar_element(row.entropy_bits / highest)
+    return table_row(title, *((count, "number") for count in numbers), (bar, "drawn"))

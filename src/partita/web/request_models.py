@@ -24,7 +24,7 @@ MAX_FILE_NAME = 200  # bytes
 MAX_SOURCES = 1000
 
 
-def _without_nul(text: str) -> str:
+def without_nul(text: str) -> str:
     """Reject NUL, which neither stores nor file names can hold."""
     if "\0" in text:
         raise ValueError("contains a NUL character")
@@ -82,9 +82,9 @@ def _two_names(pair: tuple[str, str, float]) -> tuple[str, str, float]:
     return pair
 
 
-Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_without_nul)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(without_nul)]
 Text = Annotated[
-    str, AfterValidator(_without_nul), Field(description="The message, including its header.")
+    str, AfterValidator(without_nul), Field(description="The message, including its header.")
 ]
 Probability = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Cell = Annotated[list[Name], Field(min_length=1)]

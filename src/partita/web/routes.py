@@ -53,13 +53,7 @@ ERRORS = {
 
 def _decode(text: str) -> str:
     """Decode a name in a path; it may contain slashes."""
-    return _without_nul(unquote(text, errors="strict"))
-
-
-def _without_nul(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("contains a NUL character")
-    return text
+    return models.without_nul(unquote(text, errors="strict"))
 
 
 def _path_name(description: str) -> Any:
@@ -82,9 +76,9 @@ JobId = Annotated[str, PathParameter(description="The id that train answered.", 
 Search = Annotated[
     str,
     Query(description="Return only what contains these words.", max_length=500),
-    AfterValidator(_without_nul),
+    AfterValidator(models.without_nul),
 ]
-Word = Annotated[str, Query(max_length=500), AfterValidator(_without_nul)]
+Word = Annotated[str, Query(max_length=500), AfterValidator(models.without_nul)]
 Offset = Annotated[int, Query(ge=0, le=10**9, description="Number of items to skip.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items.")]
 Order = Annotated[
