@@ -38,11 +38,8 @@ def element(name: str, /, *children: str, **attributes: str | float | None) -> H
 
 def join_markup(parts: Iterable[str], between: str = "") -> Html:
     """Join parts, escaping those that are not markup."""
-    return Html(
-        escape_text(between).join(
-            part if isinstance(part, Html) else escape_text(part) for part in parts
-        )
-    )
+    escaped = (part if isinstance(part, Html) else escape_text(part) for part in (between, *parts))
+    return Html(next(escaped).join(escaped))
 
 
 def table_element(
@@ -75,12 +72,13 @@ def escape_text(text: str) -> Html:
     return Html(escape(CONTROLS.sub("·", text)))
 
 
-def document(title: str, style: str, policy: str, *body: str) -> str:
-    """Return a whole HTML file with a content security policy."""
+def document(title: str, style: str, policy: str | None, *body: str) -> str:
+    """Return a whole HTML file, with a content security policy unless that is None."""
+    security = {"http_equiv": "Content-Security-Policy", "content": policy}
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        *((element("meta", **security),) if policy else ()),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
         element("style", Html(style)),

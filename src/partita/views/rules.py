@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from partita.rules.domain import RuleProblem
 from partita.rules.extractor import PhaseTrace, RuleMatch, TracedPiece
 from partita.views.layout import clean, count_text
+from partita.views.markup import Html, document, element, join_markup, table_element, table_row
 
 MAX_LINES = 400  # of a phase
 
@@ -129,56 +129,46 @@ nav a { margin-right: 1rem }
 
 def trace_html(messages: Sequence[tuple[str, Sequence[PhaseTrace]]], title: str) -> str:
     """Return the traces of messages as an HTML file."""
-    body = "".join(_message(n, name, seen) for n, (name, seen) in enumerate(messages))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{_escaped(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{_escaped(title)}</h1>{body}</body></html>\n"
-    )
+    body = (_message(n, name, seen) for n, (name, seen) in enumerate(messages))
+    return document(clean(title), _STYLE, None, element("h1", clean(title)), *body)
 
 
-def _message(n: int, name: str, seen: Sequence[PhaseTrace]) -> str:
-    links = "".join(f'<a href="#m{n}p{k}">{_escaped(one.phase)}</a>' for k, one in enumerate(seen))
-    phases = "".join(_phase(one, f"m{n}p{k}") for k, one in enumerate(seen))
-    return f"<h2>Message {_escaped(name)}</h2><nav>{links}</nav>{phases}"
+def _message(n: int, name: str, seen: Sequence[PhaseTrace]) -> Html:
+    links = (element("a", clean(one.phase), href=f"#m{n}p{k}") for k, one in enumerate(seen))
+    phases = (_phase(one, f"m{n}p{k}") for k, one in enumerate(seen))
+    title = element("h2", f"Message {clean(name)}")
+    return join_markup([title, element("nav", *links), *phases])
 
 
-def _phase(seen: PhaseTrace, place: str) -> str:
-    stopped = "" if seen.whole else "<p>The work limit for one message was reached here.</p>"
-    sentences = "".join(
-        _sentence(pieces, wins) for pieces, wins in zip(seen.sentences, seen.wins, strict=True)
-    )
-    head = (
-        f'<section id="{place}"><h3>{_escaped(seen.phase)} <small>{match_count(seen)}</small></h3>'
-    )
-    return f"{head}{stopped}{sentences}</section>"
+def _phase(seen: PhaseTrace, place: str) -> Html:
+    title = element("h3", f"{clean(seen.phase)} ", element("small", match_count(seen)))
+    limit = "The work limit for one message was reached here."
+    stopped = () if seen.whole else (element("p", limit),)
+    sentences = map(_sentence, seen.sentences, seen.wins)
+    return element("section", title, *stopped, *sentences, id=place)
 
 
-def _sentence(pieces: Sequence[TracedPiece], wins: Sequence[RuleMatch]) -> str:
-    row = "".join(map(_piece, pieces))
-    table = f"<table>{_HEAD}{''.join(map(_win, wins))}</table>" if wins else ""
-    return f'<div class="sentence">{row}{table}</div>\n'
+def _sentence(pieces: Sequence[TracedPiece], wins: Sequence[RuleMatch]) -> Html:
+    head = element("tr", *(element("th", name) for name in _TITLES))
+    table = (table_element([head, *map(_win, wins)]),) if wins else ()
+    return join_markup([element("div", *map(_piece, pieces), *table, class_="sentence"), "\n"])
 
 
-_HEAD = "<tr><th>rule<th>matched<th>made or said<th>beaten</tr>"
+_TITLES = ("rule", "matched", "made or said", "beaten")
 
 
-def _piece(piece: TracedPiece) -> str:
+def _piece(piece: TracedPiece) -> Html:
+    mark = element("small", clean(piece.mark))
     name = "phrase built" if piece.built else "phrase"
-    return (
-        f'<span class="{name}">{_escaped(piece.text)} <small>{_escaped(piece.mark)}</small></span>'
-    )
+    return element("span", f"{clean(piece.text)} ", mark, class_=name)
 
 
-def _win(win: RuleMatch) -> str:
+def _win(win: RuleMatch) -> Html:
     place = f"{win.at.file.rpartition('/')[2]}:{win.at.line}" if win.at.line else ""
-    made = "<br>".join(f"<code>{escape(one)}</code>" for one in _made(win))
-    beaten = ", ".join(f"{_escaped(rule)} ({size})" for rule, size in win.beaten)
-    return (
-        f"<tr><td>{_escaped(win.rule)} <small>{_escaped(place)}</small><td>{_escaped(win.text)}"
-        f"<td>{made}<td>{beaten}</tr>"
-    )
+    rule = join_markup([f"{clean(win.rule)} ", element("small", clean(place))])
+    made = join_markup((element("code", one) for one in _made(win)), element("br"))
+    beaten = ", ".join(f"{clean(rule)} ({size})" for rule, size in win.beaten)
+    return table_row(rule, clean(win.text), made, beaten)
 
 
 def _made(win: RuleMatch) -> Iterator[str]:
@@ -190,7 +180,3 @@ def _made(win: RuleMatch) -> Iterator[str]:
     if win.status:
         yield clean(win.status)
     yield from (f"left out {clean(one)}" for one in win.refused)
-
-
-def _escaped(text: str) -> str:
-    return escape(clean(text))
