@@ -30,8 +30,7 @@ from oracles.simulated_sources import (
 )
 from partita.app.batch import OutputForms
 from partita.app.fuse import fuse_entities
-from partita.app.run_batch import run_messages
-from partita.app.runner import Runner, Settings
+from partita.app.runner import Runner, Settings, run_messages
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.domains import find_domain
 from partita.evaluation.rows import table

@@ -42,6 +42,9 @@ EARLIER = Path(__file__).parent / "earlier"
 REPLACED = {  # name of version 0.1: what to use instead
     # The page named it, but it never existed.
     "partita.app.authoring.trace": "partita.app.authoring.trace_file",
+    "partita.app.label_choice.curve": "partita.app.store_training.key_curve",
+    "partita.app.label_choice.learning_curve": "partita.app.store_training.key_curve",
+    "partita.app.label_choice.taught": "partita.app.store_training.taught",
     "partita.Domain.answers": "partita.Domain.formatted",
     "partita.Domain.incidents": "partita.Domain.additions",
     "partita.Distribution.clusters": "partita.entities.answer.answer",
@@ -54,8 +57,8 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.fusion.accounts.merge_accounts": "partita.fusion.source_records.merge_records",
     "partita.fusion.across.Task": "partita.fusion.entities.Task",
     "partita.fusion.across.add_accounts": "partita.fusion.entities.add_records",
-    "partita.fusion.across.fuse_accounts": "partita.fusion.entities.fuse_records",
     "partita.fusion.fuse.fuse": "partita.fusion.fuse.fuse_slots",
+    "partita.fusion.across.fuse_accounts": "partita.fusion.entities.fuse_records",
     "partita.fusion.set_beliefs.combine": "partita.fusion.set_beliefs.combine_beliefs",
 }
 # What is not for users of the package: `partita NAME` of version 0.1 is `python -m research NAME`.

@@ -38,10 +38,8 @@ if TYPE_CHECKING:
     from partita.app.train import TrainedModel, train
     from partita.core.configurations import Configuration
     from partita.core.distributions import Budget, Distribution, PairProbabilities
-    from partita.core.documents import Message
     from partita.core.entities import Entity
-    from partita.core.keys import Key
-    from partita.core.templates import CoreferenceSet, Template
+    from partita.core.templates import CoreferenceSet, Key, Message, Template
     from partita.domains import Domain
     from partita.errors import Contradiction, InputError, PartitaError, TooLarge, Unavailable
 
@@ -99,10 +97,8 @@ _HOMES = {
         "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
         "core.configurations": ("Configuration",),
         "core.distributions": ("Budget", "Distribution", "PairProbabilities"),
-        "core.documents": ("Message",),
         "core.entities": ("Entity",),
-        "core.keys": ("Key",),
-        "core.templates": ("CoreferenceSet", "Template"),
+        "core.templates": ("CoreferenceSet", "Key", "Message", "Template"),
     }.items()
     for name in names
 }

@@ -13,7 +13,7 @@ from partita.antecedents.sets import coreference_sets
 from partita.app import store_training as choosing
 from partita.app.store_training import key_curve, reliability_bins, set_gains, taught
 from partita.core import Configuration, CoreferenceSet
-from partita.core.keys import Key
+from partita.core.templates import Key
 from partita.corpora.keys import read_keys
 from partita.domains import __file__ as domains
 from partita.domains import schema_of

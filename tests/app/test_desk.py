@@ -16,7 +16,7 @@ from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.errors import InputError, PartitaError, StoreTrouble, Unknown
-from partita.results.graph_exports import statements
+from partita.results.graph_exports import statement_rows
 from partita.results.result_lines import schema
 from partita.text.raw_messages import RawMessage
 
@@ -367,9 +367,9 @@ def test_statements_of_expressions_with_line_breaks_commas_and_formulas():
         "slots": {"ROLE": [{"value": ["mayor", "of\nLeeds"], "probability": 0.25}]},
     }
     messages = [{"message": "m", "entities": [entity]}]
-    plain = list(csv.DictReader(statements(messages, "d")))
+    plain = list(csv.DictReader(statement_rows(messages, "d")))
     assert plain[1]["value"] == "=1+1"
-    lines = list(statements(messages, "d", excel_safe=True))
+    lines = list(statement_rows(messages, "d", excel_safe=True))
     rows = list(csv.DictReader(lines))
     assert len(lines) == 4
     assert [(row["prop"], row["value"]) for row in rows] == [

@@ -12,7 +12,7 @@ import pytest
 from partita.app import evaluate as judging
 from partita.app.explain import explain
 from partita.app.runner import Settings, usual_budget
-from partita.app.stored_keys import key_agreement, merge_votes
+from partita.app.stored_runs import key_agreement, merge_votes
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.corpora.keys import read_keys

@@ -19,7 +19,7 @@ from partita.app.runner import Runner
 from partita.app.workspace import open_workspace
 from partita.domains import find_domain
 from partita.files.strict import Place
-from partita.results.graph_exports import graphml, statements
+from partita.results.graph_exports import graphml, statement_rows
 from partita.text.raw_messages import RawMessage
 from partita.views.message import DocumentView, document_report, label
 from partita.views.report import html_section
@@ -62,7 +62,7 @@ def of_page_and_store(doc: ResolvedMessage, tmp_path: Path) -> Groups:
     message = workspace.message(run, "m")
     listed = workspace.entities(run, limit=1000)["entities"]
     graph = "\n".join(graphml([message]))
-    table = "\n".join(statements([message], "set"))
+    table = "\n".join(statement_rows([message], "set"))
     nodes = dict(
         re.findall(r'<node id="m/([^"]+)">.*?<data key="entity">([^<]*)</data>', graph, re.S)
     )

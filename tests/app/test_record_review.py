@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.app.record_review import review_records
+from partita.app.cluster import review_records
 from partita.errors import InputError
 
 SCORES = "left,right,probability\na,b,0.9\nb,c,0.6\na,c,0.4\nd,e,0.99\nf,g,0.97\n"

@@ -10,8 +10,7 @@ import pytest
 from oracles import reported
 from oracles.pages import Page
 from partita.app.report import report_html, report_of_results
-from partita.app.run_batch import text_hash
-from partita.app.runner import Settings, usual_budget
+from partita.app.runner import Settings, text_hash, usual_budget
 from partita.app.workspace import open_workspace
 from partita.core import Template
 from partita.errors import InputError, Unknown

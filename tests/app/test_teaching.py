@@ -15,7 +15,7 @@ from partita.app.train import train
 from partita.cli import app
 from partita.configurations.joint.model import read_joint_model
 from partita.core import Configuration
-from partita.core.keys import Key
+from partita.core.templates import Key
 from partita.corpora.keys import write_keys
 from partita.training.parameter_files import EVERY_PAIR, QUESTIONS, read_pair_parameters
 

@@ -370,9 +370,9 @@ def test_many_sets_are_told_in_a_line_each(tmp_path):
 
 def test_the_same_bytes_with_any_number_of_workers(tmp_path, monkeypatch):
     path = many(tmp_path / "p.csv", 60)
-    monkeypatch.setattr("partita.app.solve_batch.CHUNK", 25)
+    monkeypatch.setattr("partita.app.solve.CHUNK", 25)
     alone = run("solve", path, "--json", "--workers", "1").stdout
-    monkeypatch.setattr("partita.app.solve_batch.PAYS", 10)
+    monkeypatch.setattr("partita.app.solve.PAYS", 10)
     assert run("solve", path, "--json", "--workers", "2").stdout == alone
     assert len(alone.splitlines()) == 60
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from partita.app.authoring import lint_domain, trace_messages
 from partita.cli import app
-from partita.cli.authoring import rules
+from partita.cli.research import rules
 from partita.corpora.documents import corpus_path
 from partita.text.layout import parse_layout
 from rules.toy import GROUPS, written

@@ -11,11 +11,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oracles.extraction import stages
-from partita.app import batch, run_batch
+from partita.app import batch
 from partita.app import runner as running
 from partita.app.batch import OutputForms
-from partita.app.run_batch import run_messages, text_hash
-from partita.app.runner import Runner, usual_budget
+from partita.app.runner import Runner, run_messages, text_hash, usual_budget
 from partita.cli import app
 from partita.domains import ParameterText
 from partita.pipeline import Stages
@@ -213,9 +212,9 @@ def test_files_that_cannot_be_written(folder, tmp_path):
 
 def test_pieces_hold_everything_in_order():
     texts = [RawMessage(f"m{n}", "x" * (n * 997 % 30_000), "f") for n in range(100)]
-    pieces = [piece.items for piece in run_batch._pieces(iter(texts))]
+    pieces = [piece.items for piece in running._pieces(iter(texts))]
     assert [one for piece in pieces for one in piece] == texts
-    assert max(map(len, pieces)) <= run_batch.CHUNK
+    assert max(map(len, pieces)) <= running.CHUNK
 
 
 def test_few_messages_need_no_other_process(monkeypatch):

@@ -12,7 +12,11 @@ import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     from partita.records import Template
+    from partita.records.arrays import FloatArray, linked_components
+    from partita.records.documents import Message, Region
     from partita.records.keys import Key
+    from partita.records.posterior import Figure, Posterior
+    from partita.records.tables import Tabular
 import partita
 assert Template is partita.Template and Key is partita.Key
 assert [str(w.message).split(";")[0] for w in caught] == ["partita.records is now partita.core"]

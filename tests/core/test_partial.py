@@ -16,7 +16,7 @@ from oracles.partitions import distribution as enumerate_all
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve_set
 from partita.core import Distribution, PairProbabilities, cells
-from partita.core.posterior import least_cells
+from partita.core.configurations import least_cells
 from partita.core.templates import CoreferenceSet, Template
 from partita.files.strict import Place
 from partita.results.result_lines import result_line

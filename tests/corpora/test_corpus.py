@@ -6,7 +6,7 @@ import pytest
 
 from partita.cli.demo import MESSAGE
 from partita.core import Configuration, Template
-from partita.core.keys import Key
+from partita.core.templates import Key
 from partita.corpora.documents import corpus_path, read_keyed_messages
 from partita.corpora.keys import write_keys
 from partita.errors import InputError

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from partita.core import Antecedent, Configuration, Template
-from partita.core.keys import Alternative, Key
+from partita.core.templates import Alternative, Key
 from partita.corpora.keys import key_line, read_keys, write_keys
 from partita.errors import InputError
 

@@ -14,7 +14,7 @@ import yaml
 from oracles.laws import compatible
 from partita.antecedents.sets import coreference_sets
 from partita.core import CoreferenceSet, Document, Template
-from partita.core.documents import RegionKind
+from partita.core.templates import RegionKind
 from partita.corpora.documents import corpus_path, keyed_message_files, read_keyed_messages
 from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.name import NameType, PlaceType

@@ -24,9 +24,16 @@ from partita.core import (
     cells,
 )
 from partita.core.templates import ASSERTIONS, Assertion
-from partita.entities import values as module
-from partita.entities.entities import anchor_of, entities_of, number_entities, single_entity
-from partita.entities.values import AnchorCells, SlotTables, slot_values
+from partita.entities import entities as module
+from partita.entities.entities import (
+    AnchorCells,
+    SlotTables,
+    anchor_of,
+    entities_of,
+    number_entities,
+    single_entity,
+    slot_values,
+)
 from partita.errors import Unavailable
 from partita.templates.schema import Schema
 from partita.templates.slots import StringsType

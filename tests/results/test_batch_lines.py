@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from partita.app import solve_batch
+from partita.app import solve as solving
 from partita.app.batch import OutputForms
 from partita.app.solve import Solver, read_sets
 from partita.configurations.odds import ScaledParameters
@@ -28,9 +28,8 @@ from partita.core import (
 )
 from partita.linkage.sets import Sets
 from partita.options import SolveOptions
-from partita.results import batch_lines
-from partita.results.batch_lines import SmallSets
-from partita.results.result_lines import result_line
+from partita.results import result_lines
+from partita.results.result_lines import SmallSets, result_line
 
 LINES = OutputForms(json=True)
 
@@ -75,8 +74,8 @@ KINDS = pytest.mark.parametrize("sets", [(False, None), (True, None), (True, 0.2
 @KINDS
 def test_lines_are_those_of_the_general_writer(sets, monkeypatch, solver):
     given = []
-    monkeypatch.setattr(batch_lines, "SmallSets", partial(_noted, given))
-    lines = solve_batch._small_set_lines(sets, solver, LINES, 'a "b".csv')
+    monkeypatch.setattr(result_lines, "SmallSets", partial(_noted, given))
+    lines = solving._small_set_lines(sets, solver, LINES, 'a "b".csv')
     assert 25 <= len(lines) < len(sets)
     [small] = given
     ids = iter(small.ids)
@@ -121,9 +120,9 @@ def _distribution(small: SmallSets, k: int, ids: list[str], solver: Solver) -> D
 @pytest.mark.parametrize("solver", SOLVERS)
 @KINDS
 def test_outcomes_equal_those_of_single_sets(sets, monkeypatch, solver):
-    at_once = solve_batch.solve_piece(solver, LINES, "p.csv", sets)
-    monkeypatch.setattr(solve_batch, "_small_set_lines", lambda *_: {})
-    singly = solve_batch.solve_piece(solver, LINES, "p.csv", sets)
+    at_once = solving.solve_piece(solver, LINES, "p.csv", sets)
+    monkeypatch.setattr(solving, "_small_set_lines", lambda *_: {})
+    singly = solving.solve_piece(solver, LINES, "p.csv", sets)
     for one, other in zip(at_once, singly, strict=True):
         assert (one.name, one.error) == (other.name, other.error)
         if not one.error:

@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 
 from partita.core import Entity, Figure, Message, Template
 from partita.corpora.documents import read_corefud, read_placed
-from partita.results.brat import brat_annotation, brat_configuration
-from partita.results.corefud import corefud_text, spans_of
+from partita.results.annotation_exports import (
+    brat_annotation,
+    brat_configuration,
+    corefud_text,
+    spans_of,
+)
 from partita.text.conllu import PlacedDocument, placed_documents
 from partita.text.expressions import Span, expressions
 from partita.text.layout import parse_layout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,9 +62,9 @@ if TYPE_CHECKING:
     from partita.configurations.forest.model import ForestParameters
     from partita.linkage.pairs import PairTable
 
-MIN_MERGE_PROBABILITY = (
-    0.45  # mean probability from which merging raises the expected F1, where that is .9
-)
+
+# mean probability from which merging raises the expected F1, where that is .9
+MIN_MERGE_PROBABILITY = 0.45
 LOWERED = 4 / 9  # of this where several pairs lie between: there the mean is cautious
 SHARE = 0.55  # of the expected F1 of a set from which merging raises it: half, and some caution
 
@@ -249,24 +249,20 @@ def cluster(
     pair mentions it. `sources` names the source of each of them where sources have no duplicates:
     two records of one source are then never the same.
 
-    `labels` are pairs that a person judged: rows of two ids and `same` (1 or 0), or of an id and a
-    cluster. They hold exactly, and the parameters of the forest model are fitted to them, the more
-    the more labels there are.
+    The more `labels` there are, the more the parameters of the forest model are fitted to them.
 
     Records are merged while the mean probability between two clusters is at least .45, which is
     best for the expected F1 of pairs where that is .9 (the best threshold is half of it). It is
     less where less F1 is expected in a set, and where several pairs lie between the two, down to
-    .2, for there the mean is cautious unless labels correct it. With `cautious`, such as .95, it
-    is at least that. With `target_precision`
-    the threshold is the lowest from .45 on with which the share of right pairs within clusters is
-    expected to reach the target; `summary` has the expected recall.
+    .2, for there the mean is cautious unless labels correct it. With `cautious` it is at least
+    that, with `target_precision` the lowest from .45 on that is expected to reach the target;
+    `summary` has the expected recall.
 
     `previous` are the clusters of an earlier run: a result of `cluster`, or a data frame or a file
     with the columns record and cluster. Their ids persist: a cluster that has the record by which a
     previous one is called goes on with its id. `previous_scores` are the scores of that run, to
-    which `scores` are added; only sets with new scores or new records are then solved, and the
-    result is that of all scores together. The summary and the tables of alternatives, pairs and
-    questions are those of the sets that were solved.
+    which `scores` are added; the result is that of all scores together, but the summary and the
+    tables of alternatives, pairs and questions are those of the sets that were solved.
 
     Files that are not UTF-8 are read as spreadsheets save them (Windows-1252 or UTF-16). `note`
     gets a line that says so, by default as a warning.
@@ -453,3 +449,104 @@ def answered(
         limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
         return cluster_sets(sets, solver.parameters, rule, limits, solver.seed, progress)
     return cluster_distributions(sets, list(solved(sets, solver, progress)), rule, solver.seed)
+
+
+JOINED = 0.05  # probability from which two records are reviewed together
+
+Path = str | os.PathLike[str]
+Row = dict[str, Any]
+Label = tuple[str, str, int]
+
+
+def review_records(
+    scores: Path | None, clusters: Path | None, labels: Sequence[Label], limit: int
+) -> dict[str, Any]:
+    """Return the sets of records to review, the most uncertain first, at most `limit` of them.
+
+    `scores` are pair scores, `clusters` the clusters that somebody has; one of them may be None. A
+    set has records with their clusters (`given`: as in `clusters`), pairs with scores and
+    probabilities, alternatives to its clusters, and questions for a person; `bits` is how much
+    their answers are expected to tell, and `differs` whether the given clusters are others.
+    """
+    given = None if clusters is None else read_previous(clusters)
+    if scores is None:
+        if given is None:
+            raise InputError("no scores and no clusters (expected at least one of them)")
+        return _given_sets(given, limit)
+    return _solved_sets(cluster(scores, labels=labels or None), given, limit)
+
+
+def _solved_sets(clusters: Clusters, given: Previous | None, limit: int) -> dict[str, Any]:
+    tables = clusters.to_dict()
+    if given is not None:
+        for row in tables["clusters"]:
+            row["given"] = given.cluster.get(str(row["record"]))
+    home = _components(tables)
+    sets: dict[Any, Row] = {}
+    for row in tables["clusters"]:
+        empty: Row = {"records": [], "pairs": [], "alternatives": [], "questions": []}
+        sets.setdefault(home(row["record"]), empty)["records"].append(row)
+    for name, table, end in (
+        ("pairs", "pairs", "left"),
+        ("alternatives", "alternatives", "cluster"),
+        ("questions", "review", "left"),
+    ):
+        for row in tables[table]:
+            if home(row[end]) == home(row.get("right", row[end])):
+                sets[home(row[end])][name].append(row)
+    for one in sets.values():
+        one["bits"] = sum(row["bits"] for row in one["questions"])
+        one["differs"] = given is not None and _differ(one["records"])
+    found = sorted((one for one in sets.values() if len(one["records"]) > 1), key=_most_bits)
+    summary = tables["summary"]
+    if given is not None:
+        summary["differing_sets"] = sum(one["differs"] for one in sets.values())
+    return {"summary": summary, "total": len(found), "sets": found[:limit]}
+
+
+def _given_sets(given: Previous, limit: int) -> dict[str, Any]:
+    """Return given clusters of several records, those least probably right first."""
+    members: dict[str, list[Row]] = {}
+    for record, name in given.cluster.items():
+        row: Row = {"record": record, "cluster": name, "given": name}
+        if record in given.figures:
+            row["membership"], row["exact"] = given.figures[record]
+        members.setdefault(name, []).append(row)
+    several = [rows for rows in members.values() if len(rows) > 1]
+    several.sort(key=lambda rows: (rows[0].get("exact", 1.0), -len(rows), rows[0]["record"]))
+    nothing: Row = {"pairs": [], "alternatives": [], "questions": [], "bits": 0.0, "differs": False}
+    return {
+        "summary": {"records": len(given.cluster), "clusters": len(members)},
+        "total": len(several),
+        "sets": [{"records": rows, **nothing} for rows in several[:limit]],
+    }
+
+
+def _differ(records: Sequence[Row]) -> bool:
+    """Tell whether the given clusters divide records otherwise than the computed ones."""
+    pairs = {(row["cluster"], row["given"]) for row in records if row["given"] is not None}
+    return any(len({pair[side] for pair in pairs}) < len(pairs) for side in (0, 1))
+
+
+def _most_bits(one: Mapping[str, Any]) -> tuple[bool, float, str]:
+    return not one["differs"], -one["bits"], str(one["records"][0]["record"])
+
+
+def _components(tables: Mapping[str, Any]) -> Callable[[Id], Hashable]:
+    """Return a function that gives what stands for the records that are reviewed together."""
+    parent: dict[Hashable, Hashable] = {}
+
+    def home(record: Hashable) -> Hashable:
+        parent.setdefault(record, record)
+        while parent[record] != record:
+            parent[record] = record = parent[parent[record]]
+        return record
+
+    for row in tables["pairs"]:
+        if row["probability"] > JOINED:
+            parent[home(row["right"])] = home(row["left"])
+    for row in tables["clusters"]:
+        parent[home(row["cluster"])] = home(row["record"])
+        if row.get("given") is not None:
+            parent[home(("given", row["given"]))] = home(row["record"])
+    return home

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from partita.app.cluster import Clusters
-from partita.app.run import ResolvedMessage, saved
+from partita.app.explain import saved
+from partita.app.run import ResolvedMessage
 from partita.app.solve import parameters_path
 from partita.core import (
     Distribution,
@@ -22,8 +23,8 @@ from partita.core import (
     Template,
     restricted_growth,
 )
-from partita.core.keys import Key
 from partita.core.tabular import Columns, Tabular
+from partita.core.templates import Key
 from partita.corpora.documents import read_documents
 from partita.corpora.keys import match_by_id_or_place
 from partita.domains import find_domain

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from partita.app.cluster import Clusters
-from partita.app.run import ResolvedMessage, saved
-from partita.app.solve import LEARNED, parameters_path
+from partita.app.runner import Settings
+from partita.app.solve import LEARNED, parameters_path, renamed
 from partita.configurations import PAIR_MODELS
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import Parameters, solve_set
-from partita.core import Distribution, FloatArray, Id, PairProbabilities, Template, pair
+from partita.core import (
+    Distribution,
+    FloatArray,
+    Id,
+    PairProbabilities,
+    Template,
+    compatible_pairs,
+    pair,
+)
 from partita.core.tabular import Columns, Tabular
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
+from partita.files.strict import Place
 from partita.options import ExplainOptions, described
 from partita.pairs.columns import template_columns
 from partita.pairs.explanation import (
@@ -30,7 +40,8 @@ from partita.pairs.explanation import (
     explain_set,
 )
 from partita.pairs.models import MaximumEntropy
-from partita.results.saved_results import Alone, Result, read_results
+from partita.results.result_lines import result_line
+from partita.results.saved_results import Alone, Result, read_results, result_of
 from partita.templates.schema import Schema
 from partita.training.parameter_files import (
     model_parameters,
@@ -42,6 +53,7 @@ from partita.views import explanation as view
 from partita.views.charts import explanation_chart, save
 
 if TYPE_CHECKING:
+    from partita.app.run import ResolvedMessage
     from partita.app.train import TrainedModel
 
 TOLERANCE = 1e-6  # probabilities that differ by more come from other parameters
@@ -106,6 +118,16 @@ class RecordExplanation(Explanation):
     noun: ClassVar[str] = "record"
 
 
+@runtime_checkable
+class MessageAnswer(Protocol):
+    """What `run` returns for a message, as far as it is explained and evaluated."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    def lines(self) -> Iterator[str]: ...
+
+
 @described(ExplainOptions)
 def explain(
     results: ResolvedMessage | Distribution | Clusters | str | os.PathLike[str],
@@ -129,12 +151,24 @@ def explain(
         lines, place = list(read_results(Path(results))), str(results)
     else:
         lines, place = saved(results), "the results"
-    if isinstance(results, ResolvedMessage):
+    if isinstance(results, MessageAnswer):
         domain = domain or results.settings.domain
         parameters = parameters or results.settings.parameters or None
     result, domain_of_run = _select_set(lines, set_name, (str(left), str(right)), place)
     path = parameters_path(parameters)
     return explain_result(result, str(left), str(right), path, domain or domain_of_run, place)
+
+
+def saved(answer: MessageAnswer | Distribution) -> list[Result | Alone]:
+    """Return an answer as it would be read back from a file of results."""
+    if isinstance(answer, Distribution):
+        lines = [result_line(renamed(answer, str))]
+    elif isinstance(answer, MessageAnswer):
+        lines = list(answer.lines())
+    else:
+        expected = "what run or solve returns, or a file"
+        raise TypeError(f"results must be {expected}, not {type(answer).__name__}")
+    return [result_of(json.loads(line), Place("results", n)) for n, line in enumerate(lines, 1)]
 
 
 def explain_result(
@@ -308,10 +342,7 @@ def _model(result: Result, path: Path | None, domain: Domain | None) -> MaximumE
 
 def _columns(result: Result, schema: Schema | None) -> Any:
     """Return the columns of the templates as they are compared when a set is resolved."""
-    place = {name: n for n, name in enumerate(result.set.ids)}
-    compatible = np.ones((len(place), len(place)), dtype=np.bool_)
-    for left, right in result.set.incompatible:
-        compatible[place[left], place[right]] = compatible[place[right], place[left]] = False
+    compatible = compatible_pairs(result.set)
     return template_columns(result.set.templates, schema=schema, compatible=compatible)
 
 

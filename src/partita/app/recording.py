@@ -12,8 +12,7 @@ from functools import cache
 from typing import Any
 
 from partita.app.batch import Outcome
-from partita.app.run_batch import Earlier
-from partita.app.runner import Runner, stored_settings
+from partita.app.runner import Earlier, Runner, stored_settings
 from partita.errors import InputError
 from partita.store import runs
 from partita.store.runs import write_message

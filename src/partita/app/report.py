@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partita.app.evaluate import evaluate
-from partita.app.run_batch import text_hash
+from partita.app.runner import text_hash
 from partita.core import Configuration, Template
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, json_lines

@@ -11,17 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from partita.app.batch import Failure, check_errors, warn_of
-from partita.app.run_batch import message_hash, result_lines, text_hash
-from partita.app.runner import DOMAIN, Runner, Settings, model_for, usual_budget
-from partita.app.solve import parameters_path, renamed
+from partita.app.runner import (
+    DOMAIN,
+    Runner,
+    Settings,
+    message_hash,
+    model_for,
+    result_lines,
+    text_hash,
+    usual_budget,
+)
+from partita.app.solve import parameters_path
 from partita.core import Budget, Distribution, Entity, Message, Template
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError, PartitaError
-from partita.files.strict import Place
 from partita.options import RunOptions, described
 from partita.pipeline import Resolved
-from partita.results.result_lines import result_line
-from partita.results.saved_results import Alone, Result, result_of
 from partita.results.template_json import entity_json
 from partita.text.annotations import Annotation, mention_source, with_mentions
 from partita.text.messages import parse_message, read_texts
@@ -412,15 +417,3 @@ def _text(value: Any) -> str | None:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return None if value is None else str(value)
-
-
-def saved(answer: ResolvedMessage | Distribution) -> list[Result | Alone]:
-    """Return an answer as it would be read back from a file of results."""
-    if isinstance(answer, Distribution):
-        lines = [result_line(renamed(answer, str))]
-    elif isinstance(answer, ResolvedMessage):
-        lines = list(answer.lines())
-    else:
-        expected = "what run or solve returns, or a file"
-        raise TypeError(f"results must be {expected}, not {type(answer).__name__}")
-    return [result_of(json.loads(line), Place("results", n)) for n, line in enumerate(lines, 1)]

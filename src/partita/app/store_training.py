@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from partita.app.recording import LONGEST_NAME, now
 from partita.app.runner import Runner, settings_of
-from partita.app.stored_keys import keys_of_run
-from partita.app.stored_runs import ingest
+from partita.app.stored_runs import ingest, keys_of_run
 from partita.app.train import key_rows
 from partita.core import Configuration, CoreferenceSet, FloatArray, Pair, pair
-from partita.core.keys import Key
+from partita.core.templates import Key
 from partita.corpora.documents import keyed_document
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError

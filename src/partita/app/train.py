@@ -10,8 +10,8 @@ from typing import Any
 
 from partita.configurations.joint.model import JointModel, joint_model_text, write_joint_model
 from partita.core import Document
-from partita.core.keys import Key
 from partita.core.tabular import Columns, Tabular
+from partita.core.templates import Key
 from partita.corpora.documents import read_documents
 from partita.domains import find_domain, schema_of
 from partita.errors import InputError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from partita.app import store_training, stored_keys, stored_runs
+from partita.app import store_training, stored_runs
 from partita.app.recording import now
 from partita.app.runner import Runner, Settings
 from partita.errors import InputError
@@ -147,15 +147,15 @@ class Workspace:
         that contradicts what is known is refused unless `override`.
         """
         more = (alternatives, based_on, override)
-        return stored_keys.save_key(self.store, run, set, cells, author, *more)
+        return stored_runs.save_key(self.store, run, set, cells, author, *more)
 
     def withdraw(self, run: str, set: str, author: str) -> Object:  # noqa: A002
         """Withdraw the keys of an author for a set."""
-        return stored_keys.withdraw_keys(self.store, run, set, author)
+        return stored_runs.withdraw_keys(self.store, run, set, author)
 
     def agreement(self, run: str, set: str) -> Object:  # noqa: A002
         """Return how the authors of a set agree."""
-        return stored_keys.key_agreement(keys.counting(self.keys(run, set)))
+        return stored_runs.key_agreement(keys.counting(self.keys(run, set)))
 
     def add_job(self, job: str, run: str, request: Object) -> Object:
         """Add a job that waits, and return it."""

@@ -43,8 +43,7 @@ NOTE = 110  # columns of the line that says what the model learned from
 if TYPE_CHECKING:
     from partita.app.batch import OutputForms
     from partita.app.recording import Recording
-    from partita.app.run_batch import Earlier
-    from partita.app.runner import Runner
+    from partita.app.runner import Earlier, Runner
     from partita.domains import OutputFormat
     from partita.errors import PartitaError
     from partita.files.resume import Stretch
@@ -118,7 +117,7 @@ def run(options: RunCommand, console: Console) -> None:
 
 def _run(options: RunCommand, console: Console) -> Output:
     from partita.app.batch import OutputForms
-    from partita.app.run_batch import run_messages
+    from partita.app.runner import run_messages
 
     _refuse_useless(options)
     _refuse_overwriting(options)
@@ -325,7 +324,7 @@ def _earlier(
     out: Path | None, stretches: dict[str, "Stretch"], record: "Recording | None"
 ) -> "Earlier":
     """Return the messages that the file, the store or both have already."""
-    from partita.app.run_batch import Earlier
+    from partita.app.runner import Earlier
 
     file = Earlier({name: one.run.get("text", "") for name, one in stretches.items()})
     if record is None or out is None:

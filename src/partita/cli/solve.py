@@ -94,8 +94,7 @@ def solve(options: SolveCommand, console: Console) -> None:
       partita solve scores.parquet --clusters clusters.csv --cautious .95
     """
     from partita.app.batch import OutputForms
-    from partita.app.solve import Solver, read_sets
-    from partita.app.solve_batch import solve_sets
+    from partita.app.solve import Solver, read_sets, solve_sets
 
     pairs, json, out, clusters = options.pairs, options.json, options.out, options.clusters
     if options.cautious is not None and clusters is None:

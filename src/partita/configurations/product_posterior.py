@@ -21,7 +21,7 @@ from partita.core import (
     restricted_growth,
     restricted_growth_rows,
 )
-from partita.core.posterior import least_cells
+from partita.core.configurations import least_cells
 
 ORDER: tuple[Kind, ...] = ("exact", "interval", "estimate")
 METHODS: tuple[Method, ...] = ("exact", "certified", "sampled")

@@ -1,10 +1,21 @@
 """Frozen records that flow between the modules."""
 
-from partita.core.arrays import BoolArray, FloatArray, IntArray, components, linked_components
 from partita.core.cells import Border, PartialCell, PartialConfiguration
 from partita.core.configurations import (
+    Best,
+    BoolArray,
     Cell,
     Configuration,
+    DrawnPosterior,
+    Figure,
+    FloatArray,
+    IntArray,
+    Kind,
+    Marginals,
+    Method,
+    Posterior,
+    components,
+    linked_components,
     restricted_growth,
     restricted_growth_rows,
 )
@@ -18,24 +29,18 @@ from partita.core.distributions import (
     Remainder,
     compatible_pairs,
 )
-from partita.core.documents import Document, Message, Region, RegionKind
 from partita.core.entities import Denial, Entity, SlotValue
-from partita.core.posterior import (
-    Best,
-    DrawnPosterior,
-    Figure,
-    Kind,
-    Marginals,
-    Method,
-    Posterior,
-)
 from partita.core.templates import (
     Antecedent,
     Assertion,
     CoreferenceSet,
+    Document,
     Form,
     Id,
+    Message,
     Pair,
+    Region,
+    RegionKind,
     Status,
     Template,
     pair,

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.core.arrays import BoolArray, FloatArray, IntArray
-from partita.core.posterior import DrawnPosterior, Figure, Kind, Marginals, least_cells
+from partita.core.configurations import (
+    BoolArray,
+    DrawnPosterior,
+    Figure,
+    FloatArray,
+    IntArray,
+    Kind,
+    Marginals,
+    least_cells,
+)
 from partita.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -31,7 +39,7 @@ Places = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellProbabilities:
     """Probabilities of cells, which are positions in text order.
 
     `rows` are the draws of an estimate; `missing` is the probability mass outside the listed
@@ -70,19 +78,21 @@ def _error(share: float, draws: int) -> float:
     return math.sqrt(likely * (1 - likely) / draws)
 
 
-def cells_of(distribution: Distribution) -> Cells:
+def cells_of(distribution: Distribution) -> CellProbabilities:
     """Return all cells if they are known and few enough, else those of draws or of the list."""
     cells: dict[Places, float] = {}
     if least_cells(distribution.posterior) <= MOST:
         with suppress(Unavailable):
             cells = dict(islice(distribution.posterior.cells(), MOST + 1))
     if cells and len(cells) <= MOST:
-        return Cells(cells)
+        return CellProbabilities(cells)
     try:
         rows = _drawn(distribution)
     except Unavailable:
         return _listed_cells(distribution)
-    return Cells(cell_shares(rows, np.full(len(rows), 1.0 / len(rows))), "estimate", rows)
+    return CellProbabilities(
+        cell_shares(rows, np.full(len(rows), 1.0 / len(rows))), "estimate", rows
+    )
 
 
 def _drawn(distribution: Distribution) -> IntArray:
@@ -98,12 +108,12 @@ def _draw_count(templates: int) -> int:
     return max(FEWEST, int(DRAWS * min(1.0, (COMMON / templates) ** 2)))
 
 
-def _listed_cells(distribution: Distribution) -> Cells:
+def _listed_cells(distribution: Distribution) -> CellProbabilities:
     """Return the cells of the listed configurations; the remaining mass is unknown."""
     listed = distribution.configurations
     low = [interval[0] for interval in listed.intervals or [(p, p) for p in listed.probabilities]]
     shares = np.array(listed.probabilities) / math.fsum(listed.probabilities)
-    return Cells(
+    return CellProbabilities(
         cell_shares(listed.rows, shares), "interval", missing=max(0.0, 1.0 - math.fsum(low))
     )
 
@@ -188,7 +198,7 @@ def partial_configuration(distribution: Distribution) -> PartialConfiguration:
     return PartialConfiguration(parts, _borders(joint, places), _at_once(cells, settled))
 
 
-def _likely_cells(cells: Cells) -> list[Places]:
+def _likely_cells(cells: CellProbabilities) -> list[Places]:
     """Return the cells with a probability of at least .5; of two at .5 that overlap, the first."""
     taken: set[int] = set()
     likely = []
@@ -199,7 +209,7 @@ def _likely_cells(cells: Cells) -> list[Places]:
     return likely
 
 
-def _at_once(cells: Cells, settled: Sequence[Places]) -> Figure:
+def _at_once(cells: CellProbabilities, settled: Sequence[Places]) -> Figure:
     """Return the probability of all these cells at once: counted in draws, or bounded."""
     if cells.rows is not None:
         held = np.ones(len(cells.rows), dtype=np.bool_)
@@ -219,13 +229,13 @@ def _at_once(cells: Cells, settled: Sequence[Places]) -> Figure:
 class _Joint:
     """The probability that templates share a cell; of two, their marginal."""
 
-    cells: Cells
+    cells: CellProbabilities
     marginals: Marginals
     shares: FloatArray
     holding: Mapping[int, IntArray]  # by template, the numbers of the cells that hold it
 
     @classmethod
-    def of(cls, cells: Cells, marginals: Marginals) -> _Joint:
+    def of(cls, cells: CellProbabilities, marginals: Marginals) -> _Joint:
         numbers: dict[int, list[int]] = {}
         for number, cell in enumerate(cells.shares):
             for place in cell:

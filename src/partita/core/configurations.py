@@ -1,4 +1,4 @@
-"""Configurations: partitions of a coreference set into cells."""
+"""Configurations: partitions of a set into cells; figures with intervals; posteriors over them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita.core.arrays import IntArray
 from partita.errors import InputError
 
 Cell = tuple[str, ...]
@@ -101,3 +102,181 @@ def in_text_order(configuration: Configuration, place: Mapping[str, int]) -> lis
     """Return cells by their first template, each cell's templates in text order."""
     cells = [sorted(cell, key=place.__getitem__) for cell in configuration]
     return sorted(cells, key=lambda cell: place[cell[0]])
+
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+def linked_components(count: int, left: IntArray, right: IntArray) -> IntArray:
+    """Return for each of `count` nodes the smallest node of its component.
+
+    Roots are hooked on smaller ones along the links and the trees are flattened, until no link
+    leads from one tree to another.
+    """
+    home = np.arange(count)
+    while len(left):
+        a, b = home[left], home[right]
+        np.minimum.at(home, np.maximum(a, b), np.minimum(a, b))
+        while (home != home[home]).any():
+            home = home[home]
+        apart = home[left] != home[right]
+        left, right = left[apart], right[apart]
+    return home
+
+
+def components(adjacent: BoolArray) -> IntArray:
+    """Return for each node of a matrix the number of its component, by first appearance.
+
+    For matrices flooding is quicker than following every link.
+    """
+    home = np.full(len(adjacent), -1, dtype=np.int64)
+    number = 0
+    for node in range(len(adjacent)):
+        if home[node] < 0:
+            border = np.array([node])
+            while len(border):
+                home[border] = number
+                border = np.flatnonzero(adjacent[border].any(axis=0) & (home < 0))
+            number += 1
+    return home
+
+
+Method = Literal["exact", "certified", "sampled"]
+Kind = Literal["exact", "interval", "estimate"]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number and how it was obtained.
+
+    exact: low = value = high. interval: the truth lies between low and high, certainly.
+    estimate: low and high are value minus and plus one standard error.
+    """
+
+    value: float
+    low: float
+    high: float
+    kind: Kind = "exact"
+
+    @property
+    def bounds(self) -> Interval | None:
+        """Return low and high, or None where the value is exact."""
+        return None if self.kind == "exact" else (self.low, self.high)
+
+    @property
+    def error(self) -> float | None:
+        """Return the standard error of an estimate."""
+        if self.kind != "estimate":
+            return None
+        return max(self.high - self.value, self.value - self.low)
+
+    @classmethod
+    def exact(cls, value: float) -> Figure:
+        return cls(value, value, value)
+
+    @classmethod
+    def interval(cls, low: float, high: float) -> Figure:
+        return cls((low + high) / 2, low, high, "interval")
+
+    @classmethod
+    def estimate(cls, value: float, error: float) -> Figure:
+        return cls(value, value - error, value + error, "estimate")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marginals:
+    """The probability that two templates share a cell, for every pair; kinds as in `Figure`."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+    kind: Kind = "exact"
+
+    @classmethod
+    def exact(cls, value: FloatArray) -> Marginals:
+        return cls(value, value, value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Best:
+    """Configurations as rows of labels, most probable first, with their log-weights.
+
+    Nothing that is not listed has a log-weight above the last one's plus `gap`: 0 where the
+    list is proved to be the best, infinite where nothing is known.
+    """
+
+    labels: IntArray
+    log_weights: FloatArray
+    gap: float = 0.0
+
+
+class Posterior(Protocol):
+    """A distribution over the configurations of n templates: every method answers these.
+
+    Configurations are rows of labels in restricted growth form, templates in text order.
+    A log-weight minus the log-normaliser is a log-probability (natural logarithms).
+    """
+
+    @property
+    def size(self) -> int:
+        """The number of templates."""
+
+    @property
+    def method(self) -> Method:
+        """How the answers are obtained."""
+
+    @property
+    def reason(self) -> str:
+        """Why this method was chosen."""
+
+    @property
+    def log_normaliser(self) -> Figure:
+        """The logarithm of the sum of all weights."""
+
+    def log_weight(self, labels: IntArray) -> float:
+        """Return the log-weight of a configuration; −∞ if it is impossible."""
+
+    def count(self) -> int | None:
+        """Return the number of possible configurations, or None if unknown."""
+
+    def log2_count(self) -> Figure:
+        """Return the base-2 logarithm of the number of configurations."""
+
+    def entropy(self) -> Figure:
+        """Return the entropy in bits."""
+
+    def pairs(self) -> Marginals:
+        """Return the probability of every pair."""
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        """Yield every cell, as positions, with its probability; Unavailable if not exact."""
+
+    def best(self, k: int) -> Best:
+        """Return the k most probable configurations."""
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        """Draw configurations, as rows of labels."""
+
+
+@runtime_checkable
+class DrawnPosterior(Protocol):
+    """A posterior that keeps the draws behind its pair probabilities."""
+
+    def drawn_rows(self) -> IntArray:
+        """Return the draws, as rows of labels."""
+
+
+@runtime_checkable
+class CountedPosterior(Protocol):
+    """A posterior that knows without enumeration how many cells it has."""
+
+    def least_cells(self) -> int:
+        """Return a number of cells that it has at least."""
+
+
+def least_cells(posterior: Posterior) -> int:
+    """Return a number of cells that a posterior has at least; 0 if it does not know."""
+    return posterior.least_cells() if isinstance(posterior, CountedPosterior) else 0

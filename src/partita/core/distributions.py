@@ -9,10 +9,18 @@ from typing import Any, cast, overload
 
 import numpy as np
 
-from partita.core.arrays import BoolArray, FloatArray, IntArray
 from partita.core.cells import PartialConfiguration, partial_configuration
-from partita.core.configurations import Configuration
-from partita.core.posterior import Figure, Interval, Marginals, Method, Posterior
+from partita.core.configurations import (
+    BoolArray,
+    Configuration,
+    Figure,
+    FloatArray,
+    IntArray,
+    Interval,
+    Marginals,
+    Method,
+    Posterior,
+)
 from partita.core.tabular import Columns, Tabular, rendered
 from partita.core.templates import CoreferenceSet, Id
 from partita.errors import InputError

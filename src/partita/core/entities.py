@@ -6,14 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from warnings import warn
 
-from partita.core.posterior import Figure, Interval
+from partita.core.configurations import Figure, Interval
 from partita.core.templates import Status
 
 Plain = str | int | list[str]
 
 
+class Estimated:
+    """The base of what has a probability as a figure: its bounds and its error."""
+
+    __slots__ = ()
+    figure: Figure
+
+    @property
+    def interval(self) -> Interval | None:
+        """Bounds on the probability, where the method gives any."""
+        return self.figure.bounds if self.figure.kind == "interval" else None
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the probability, where it was sampled."""
+        return self.figure.error
+
+
 @dataclass(frozen=True, slots=True)
-class SlotValue:
+class SlotValue(Estimated):
     """A value that a slot may have, in its plain form; None: nobody says anything about it.
 
     `templates` are those of the set that say it, or something more general. `status` is that of
@@ -30,16 +47,6 @@ class SlotValue:
         """The probability that the slot has this value."""
         return self.figure.value
 
-    @property
-    def interval(self) -> Interval | None:
-        """Bounds on the probability, where the method gives any."""
-        return self.figure.bounds if self.figure.kind == "interval" else None
-
-    @property
-    def error(self) -> float | None:
-        """The standard error of the probability, where it was sampled."""
-        return self.figure.error
-
 
 @dataclass(frozen=True, slots=True)
 class Denial:
@@ -51,7 +58,7 @@ class Denial:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(Estimated):
     """A cell of the grouping that is shown, and what is known of the thing it stands for.
 
     `probability` is that of exactly this cell. The values of `slots` are those of the thing that
@@ -72,16 +79,6 @@ class Entity:
     def probability(self) -> float:
         """The probability that exactly these templates refer to one entity."""
         return self.figure.value
-
-    @property
-    def interval(self) -> Interval | None:
-        """Bounds on the probability, where the method gives any."""
-        return self.figure.bounds if self.figure.kind == "interval" else None
-
-    @property
-    def error(self) -> float | None:
-        """The standard error of the probability, where it was sampled."""
-        return self.figure.error
 
     @property
     def sort(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from partita.core import Configuration, Document, Template
-from partita.core.keys import Key
+from partita.core.templates import Key
 from partita.corpora.keys import numbered_keys
 from partita.errors import InputError
 from partita.files.strict import Place

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from partita.core import Configuration, IntArray, Template
-from partita.core.keys import Alternative, Key
+from partita.core.templates import Alternative, Key
 from partita.errors import InputError
 from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
 from partita.files.text import whole_bytes

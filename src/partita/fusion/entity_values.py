@@ -14,8 +14,8 @@ from itertools import combinations
 from typing import Any
 
 from partita.core import Figure, Pair
-from partita.core.cells import Cells
-from partita.entities.values import AnchorCells
+from partita.core.cells import CellProbabilities
+from partita.entities.entities import AnchorCells
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import FusionSettings, fuse_slots
@@ -126,12 +126,12 @@ def claim_row(record: SourceRecord, entity: str, slot: str) -> Row:
 
 
 def view_alone(record: SourceRecord) -> EntityView:
-    cells = Cells({(0,): 1.0})
+    cells = CellProbabilities({(0,): 1.0})
     return EntityView((record,), AnchorCells.of(cells, 0), (0,), record.id)
 
 
 def view_of_cell(
-    records: tuple[SourceRecord, ...], cells: Cells, cell: tuple[int, ...]
+    records: tuple[SourceRecord, ...], cells: CellProbabilities, cell: tuple[int, ...]
 ) -> EntityView:
     """Return the view from the record of the cell that fills most slots."""
     anchor = max(cell, key=lambda n: (len(records[n].values), -n))

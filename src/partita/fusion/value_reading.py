@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
-from partita.entities.values import plain_value
+from partita.entities.entities import plain_value
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Order, flat_order, nested_order, object_order

@@ -12,11 +12,15 @@ warnings.warn(
     DeprecationWarning,
     stacklevel=2,
 )
-_RENAMED = {"tables": "tabular"}
-for _name in (
-    *("arrays", "cells", "configurations", "distributions", "documents", "entities"),
-    *("keys", "posterior", "tables", "templates"),
-):
-    _module = import_module(f"partita.core.{_RENAMED.get(_name, _name)}")
-    sys.modules[f"{__name__}.{_name}"] = _module
+_HOMES = {
+    "cells": ("cells",),
+    "configurations": ("arrays", "configurations", "posterior"),
+    "distributions": ("distributions",),
+    "entities": ("entities",),
+    "tabular": ("tables",),
+    "templates": ("documents", "keys", "templates"),
+}
+for _home, _names in _HOMES.items():
+    for _name in _names:
+        sys.modules[f"{__name__}.{_name}"] = import_module(f"partita.core.{_home}")
 __all__ = partita.core.__all__

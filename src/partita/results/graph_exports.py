@@ -84,7 +84,7 @@ def _text(value: str) -> str:
     return escape(shown)
 
 
-def statements(
+def statement_rows(
     messages: Iterable[Message], dataset: str, excel_safe: bool = False
 ) -> Iterator[str]:
     """Yield statements of FollowTheMoney as CSV: entity, property, value, dataset, probability.

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Protocol
 
-from partita.core.documents import Region
+from partita.core.templates import Region
 from partita.rules.build import Contribution
 from partita.rules.domain import RuleSet
 from partita.rules.phases import Encode, Matches, Stage, replace_matches

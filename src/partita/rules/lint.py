@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from partita.core.documents import Region
+from partita.core.templates import Region
 from partita.rules.cascade import Cascade, CascadeStep, TokenColumns
 from partita.rules.domain import (
     At,

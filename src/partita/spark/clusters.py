@@ -37,8 +37,16 @@ from partita.linkage.pairs import Chosen
 from partita.linkage.sets import Assumption, parse_assumption, readings
 from partita.options import ClusteringOptions, ClusterOptions, described
 from partita.spark.earlier import EarlierClusters, joined_scores
-from partita.spark.scores import all_records, components, ends_of, named_scores
-from partita.spark.tasks import PAYLOAD, ClusteringTask, pair_table, read_table
+from partita.spark.scores import (
+    PAYLOAD,
+    ClusteringTask,
+    all_records,
+    components,
+    ends_of,
+    named_scores,
+    pair_table,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Literal
 
-from partita.core.documents import Message, Region, RegionKind
+from partita.core.templates import Message, Region, RegionKind
 from partita.text.columns import TextTable, find_tables, section_label
 from partita.text.lines import (
     POINT,

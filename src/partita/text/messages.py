@@ -16,7 +16,7 @@ from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from partita.core.documents import Message
+from partita.core.templates import Message
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, parsed, text_of
 from partita.files.text import STANDARD_INPUT

@@ -158,7 +158,7 @@ class ComputingCalls:
         return json_bytes(self._workspace.fuse(sources, request.runs, options))
 
     def cluster(self, body: bytes) -> bytes:
-        from partita.app.record_review import review_records
+        from partita.app.cluster import review_records
 
         request = parse(ClusterRequest, body)
         labels = [(left, right, int(same)) for left, right, same in request.labels]
