@@ -49,9 +49,6 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.Domain.incidents": "partita.Domain.additions",
     "partita.Distribution.clusters": "partita.entities.answer.answer",
     "partita.Distribution.resolved": "partita.entities.answer.answer",
-    "partita.app.label_choice.curve": "partita.app.store_training.key_curve",
-    "partita.app.label_choice.learning_curve": "partita.app.store_training.key_curve",
-    "partita.app.label_choice.taught": "partita.app.store_training.taught",
     # Of a run, read_run_results makes what run_records takes.
     "partita.fusion.account_results.result_accounts": "partita.fusion.run_results.run_records",
     "partita.fusion.accounts.merge_accounts": "partita.fusion.source_records.merge_records",
