@@ -12,7 +12,7 @@ from partita.core.templates import Status
 Plain = str | int | list[str]
 
 
-class Estimated:
+class WithFigure:
     """The base of what has a probability as a figure: its bounds and its error."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class Estimated:
 
 
 @dataclass(frozen=True, slots=True)
-class SlotValue(Estimated):
+class SlotValue(WithFigure):
     """A value that a slot may have, in its plain form; None: nobody says anything about it.
 
     `templates` are those of the set that say it, or something more general. `status` is that of
@@ -58,7 +58,7 @@ class Denial:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity(Estimated):
+class Entity(WithFigure):
     """A cell of the grouping that is shown, and what is known of the thing it stands for.
 
     `probability` is that of exactly this cell. The values of `slots` are those of the thing that
