@@ -210,8 +210,12 @@ class House:
 
 
 def _is_command(module: str) -> bool:
-    """Commands and requests are named after the public function that they call."""
-    return module.startswith((f"{PACKAGE}.cli", f"{PACKAGE}.web", f"{PACKAGE}.spark"))
+    """Commands and requests are named after the public function that they call.
+
+    Alembic wants one name, `upgrade`, in every migration.
+    """
+    rooms = ("cli", "web", "spark", "store.migrations")
+    return module.startswith(tuple(f"{PACKAGE}.{room}" for room in rooms))
 
 
 def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
