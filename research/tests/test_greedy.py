@@ -7,7 +7,8 @@ import pytest
 
 from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError
-from research.solve_parameters.greedy import KeyedSet, Tally, greedy_is_right, learn_greedy
+from partita.training.pair_models import MergedSets
+from research.solve_parameters.greedy import KeyedSet, greedy_is_right, learn_greedy
 
 
 def keyed(ids, cells, apart=(), must=()):
@@ -45,7 +46,11 @@ def test_shares_are_counted_by_size_and_smoothed():
         keyed("A", ["A"]),
     ]
     learned = learn_greedy(sets)
-    assert (learned.two, learned.three, learned.more) == (Tally(3, 2), Tally(1, 1), Tally(2, 1))
+    assert (learned.two, learned.three, learned.more) == (
+        MergedSets(3, 2),
+        MergedSets(1, 1),
+        MergedSets(2, 1),
+    )
     parameters = learned.parameters
     assert (parameters.p2, parameters.p3, parameters.p_more) == (2.5 / 4, 1.5 / 2, 1.5 / 3)
 
