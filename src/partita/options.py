@@ -429,6 +429,7 @@ class FuseOptions(Options):
     )
     engine: str | None = option(ENGINE)
     top: int | None = in_python("Configurations to list for each set of linked records")
+    errors: str = option(ERRORS, "raise")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import partita
-from partita.errors import InputError
+from partita.app.batch import Failures
+from partita.app.cluster import answered_or_failed
+from partita.app.solve import read_sets
+from partita.errors import InputError, PartitaError
+from partita.linkage.sets import Sets
 
 TEXT = "Anna met Tom. She smiled."
 
@@ -65,3 +73,112 @@ def test_a_set_that_fails_is_raised_or_reported() -> None:
     assert [one.record for one in found] == ["d", "e"]
     (failure,) = found.failures
     assert isinstance(failure.error, InputError)
+
+
+CONTRADICTORY = [
+    ("a", "b", 1.0),
+    ("b", "c", 1.0),
+    ("a", "c", 0.0),
+    ("d", "e", 0.9),
+    ("f", "g", 0.2),
+]
+
+
+def test_a_set_that_fails_while_it_is_solved_is_reported() -> None:
+    with pytest.raises(InputError, match="a and c must be the same"):
+        partita.cluster(CONTRADICTORY, model="evidential")
+    with pytest.warns(UserWarning, match="1 set failed"):
+        found = partita.cluster(CONTRADICTORY, model="evidential", errors="report")
+    (failure,) = found.failures
+    assert "a and c must be the same" in str(failure.error)
+    alone = partita.cluster(CONTRADICTORY[3:], model="evidential")
+    assert list(found) == list(alone)
+
+
+def test_a_set_of_evidence_that_fails_is_reported() -> None:
+    assume = ["a=b", "b=c", "a!=c", "d=e"]
+    with pytest.warns(UserWarning, match="1 set failed"):
+        found = partita.cluster(CONTRADICTORY, assume=assume, errors="report")
+    assert found.clusters == {"d": ["d", "e"], "f": ["f"], "g": ["g"]}
+    assert len(found.failures) == 1
+
+
+@given(failing=st.sets(st.integers(0, 11)))
+def test_the_sets_that_fail_are_found_by_halving(failing: set[int]) -> None:
+    scores = [(f"a{n}", f"b{n}", 0.6) for n in range(12)]
+    sets = read_sets([dict(zip(("left", "right", "probability"), s, strict=True)) for s in scores])
+
+    def answer(some: Sets) -> list[str]:
+        if wrong := [name for name in some.ids if name in {f"a{n}" for n in failing}]:
+            raise InputError(wrong[0])
+        return list(some.ids)
+
+    failures = Failures("report")
+    answered: Any = answered_or_failed(sets, answer, failures)  # type: ignore[arg-type]
+    assert sorted(str(one.error) for one in failures) == sorted(f"a{n}" for n in failing)
+    assert answered == [id_ for n in range(12) if n not in failing for id_ in (f"a{n}", f"b{n}")]
+
+
+CLAIMS = "object,source,slot,value\nx,A,built,1900\nx,B,built,1900\nx,A,owner,Ann\nx,B,owner,Ann\n"
+
+
+def test_a_source_that_fails_is_raised_or_reported(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text(CLAIMS, encoding="utf-8")
+    bad.write_text("object,source,slot,value\nx,C,built\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"bad\.csv, line 2"):
+        partita.fuse([good, bad])
+    with pytest.warns(UserWarning, match="1 source or slot failed"):
+        found = partita.fuse([good, bad], errors="report")
+    assert [Path(one.name).name for one in found.failures] == ["bad.csv"]
+    assert found.to_dict() == partita.fuse([good]).to_dict()
+    with pytest.raises(InputError, match=r"bad\.csv"):
+        partita.fuse([bad], errors="report")
+
+
+def test_a_slot_that_fails_is_raised_or_reported(tmp_path: Path) -> None:
+    path = tmp_path / "claims.csv"
+    path.write_text(f"{CLAIMS}x,C,built,old\n", encoding="utf-8")
+    with pytest.raises(InputError, match="is not a number"):
+        partita.fuse(path, kinds={"built": "number"})
+    with pytest.warns(UserWarning, match="1 source or slot failed"):
+        found = partita.fuse(path, kinds={"built": "number"}, errors="report", without="B")
+    (failure,) = found.failures
+    assert failure.name == "slot built"
+    assert found.most_probable.keys() == {("x", "owner")}
+    owners = partita.fuse([("x", "A", "owner", "Ann"), ("x", "B", "owner", "Ann")])
+    assert found.most_probable == owners.most_probable
+
+
+def test_records_of_a_source_that_fails_are_left_out(tmp_path: Path) -> None:
+    tables = []
+    for name in "ab":
+        tables.append(tmp_path / f"{name}.csv")
+        rows = "".join(f"{n},Name{n} Smith{n},Town{n}\n" for n in range(8))
+        tables[-1].write_text(f"id,person,town\n{rows}", encoding="utf-8")
+    bad = tmp_path / "bad.csv"
+    bad.write_text('id,person,town\n1,"Ann\n', encoding="utf-8")
+    with pytest.warns(UserWarning, match="1 source or slot failed"):
+        found = partita.fuse([*tables, bad], engine="own", errors="report")
+    assert found.values == partita.fuse(tables, engine="own").values
+
+
+def test_beliefs_in_total_conflict_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "beliefs.jsonl"
+    rows = [("x", "A", "red"), ("x", "B", "blue"), ("y", "A", "red"), ("y", "B", "red")]
+    lines = [
+        {
+            "object": name,
+            "slot": "colour",
+            "source": source,
+            "masses": [{"values": [value], "mass": 1.0}],
+        }
+        for name, source, value in rows
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    with pytest.raises(PartitaError, match="total conflict"):
+        partita.fuse(path)
+    with pytest.warns(UserWarning, match="1 source or slot failed"):
+        found = partita.fuse(path, errors="report")
+    assert [one.name for one in found.failures] == ["slot colour of x"]
+    assert found.most_probable.keys() == {("y", "colour")}

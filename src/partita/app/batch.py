@@ -11,7 +11,7 @@ import signal
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -79,17 +79,35 @@ class Failure:
         return f"{self.name}: {self.error}"
 
 
-def check_errors(errors: str) -> None:
-    """Refuse what is neither raise nor report."""
-    if errors not in ("raise", "report"):
-        raise InputError(f"errors is {errors!r} (expected raise or report)")
+class Failures(list[Failure]):
+    """What failed in one call: with `errors="raise"` the first is raised, else all are kept."""
 
+    def __init__(self, errors: str) -> None:
+        if errors not in ("raise", "report"):
+            raise InputError(f"errors is {errors!r} (expected raise or report)")
+        super().__init__()
+        self.kept = errors == "report"
 
-def warn_of(failures: Sequence[Failure], noun: str) -> None:
-    """Warn that some failed, with the first of them."""
-    if failures:
-        count = f"{len(failures):,} {noun}{'' if len(failures) == 1 else 's'} failed"
-        warnings.warn(f"{count}; see failures. The first: {failures[0]}", stacklevel=4)
+    def add(self, name: str, error: Exception) -> None:
+        """Keep or raise an error of what has this name."""
+        if not self.kept:
+            raise error
+        self.append(Failure(name, error))
+
+    @contextmanager
+    def caught(self, name: str) -> Iterator[None]:
+        """Keep or raise whatever fails in the block."""
+        try:
+            yield
+        except Exception as error:
+            self.add(name, error)
+
+    def warned(self, noun: str) -> tuple[Failure, ...]:
+        """Return all that failed; if any did, a warning counts them and shows the first."""
+        if self:
+            count = f"{len(self):,} {noun}{'' if len(self) == 1 else 's'} failed"
+            warnings.warn(f"{count}; see failures. The first: {self[0]}", stacklevel=4)
+        return tuple(self)
 
 
 @dataclass(frozen=True, slots=True)

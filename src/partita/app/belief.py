@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partita.app.batch import Failure
 from partita.app.fuse import EntityFusion, Fusion, MassFusion, fuse_sources
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError
@@ -124,6 +125,11 @@ class Belief(Tabular):
     @property
     def notes(self) -> tuple[str, ...]:
         return self.fusion.notes
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """The sources and slots that failed, with `errors="report"`."""
+        return self.fusion.failures
 
     @property
     def values(self) -> tuple[BelievedValue, ...]:
@@ -250,6 +256,7 @@ def fuse(
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
     engine: str | None = None,
     top: int | None = None,
+    errors: str = "raise",
 ) -> Belief:
     """Combine what several sources say into one belief.
 
@@ -264,6 +271,10 @@ def fuse(
     are tables in the same forms, or mappings: truths by object, reliabilities by source, parents
     by name. `kinds` gives the kind of a slot, as in {"built": "date"}. The other arguments are the
     options of the command `partita fuse`.
+
+    A source that cannot be read, or a slot whose claims cannot be fused, raises its error. With
+    `errors="report"` the others are fused: the result has `failures`, each with `name` and `error`,
+    and a warning counts them.
     """
     options = FuseOptions.of(locals())
     return Belief(fuse_sources([*_sources(claims)], options), without)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from partita.app.batch import Failure, check_errors, warn_of
+from partita.app.batch import Failure, Failures
 from partita.app.solve import (
     Pairs,
     Progress,
@@ -269,14 +270,15 @@ def cluster(
 
     A set that fails, such as one in which a pair has two scores, raises its error. With
     `errors="report"` the others are clustered: the result has `failures`, each with `name` (of
-    the set) and `error`, and a warning counts them. Records of those sets are not in it.
+    the set) and `error`, and a warning counts them. Records of those sets are not in it. An error
+    while a set is solved is reported in the same way.
     """
     return cluster_scores(scores, ClusterOptions.of(locals()))
 
 
 def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     """Cluster records by the scores of their pairs, as options ask for."""
-    check_errors(options.errors)
+    failures = Failures(options.errors)
     note, progress = options.note or warned, options.progress
     table, ids = pair_table(scores, "scores", options.columns, note)
     before = None if options.previous is None else read_previous(_previous_table(options.previous))
@@ -299,21 +301,22 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     grouped = group(
         table, missing=options.missing, soft=options.soft, listed=listed, evidence=evidence
     )
-    sets, failures = known.applied(grouped, options.errors)
+    sets = known.applied(grouped, failures)
     order = _order(sets, listed, before)
     sets, kept = _without_kept(sets, before, scored_again)
     rule, target = first_rule(options.cautious, known.labels), options.target_precision
-    clustering = answered(sets, solver, rule, progress)
+    clustering = answered_or_failed(
+        sets, partial(answered, solver=solver, rule=rule, progress=progress), failures
+    )
     if target is not None:
         merges = possible_merges(clustering, MIN_MERGE_PROBABILITY)
         rule = MergeRule.fixed(chosen_threshold(merges, target, MIN_MERGE_PROBABILITY))
-        clustering = answered(sets, solver, rule, progress)
+        clustering = answered(clustering.sets, solver, rule, progress)
     judged = 0 if known.labels is None else len(known.labels.pairs)
     figures = cluster_summary(
         totals(clustering), rule, target, solver.parameters, judged, len(kept)
     )
-    warn_of(failures, "set")
-    return Clusters(figures, clustering, order, ids, before, kept, failures)
+    return Clusters(figures, clustering, order, ids, before, kept, failures.warned("set"))
 
 
 def _knowledge(
@@ -352,20 +355,16 @@ class RecordKnowledge:
     assume: Sequence[str | Assumption] = ()
     sources: Mapping[str, str] | None = None
 
-    def applied(self, sets: Sets, errors: str = "raise") -> tuple[Sets, tuple[Failure, ...]]:
-        """Return the sets with what is known about their pairs, and those that contradict it.
-
-        With "raise" the error of such a set is raised.
-        """
+    def applied(self, sets: Sets, failures: Failures) -> Sets:
+        """Return the sets with what is known about their pairs; those that contradict it fail."""
         if self.labels is not None:
             sets = labelled(sets, self.labels)
         sets = conditioned(sets, self.assume)
         if self.sources is not None:
             sets = apart_within(sets, self.sources)
-        failures = tuple(Failure(sets.names[k], error) for k, error in sets.failed.items())
-        if failures and errors == "raise":
-            raise failures[0].error
-        return chosen_sets(sets, [k for k in range(len(sets)) if k not in sets.failed]), failures
+        for k, error in sets.failed.items():
+            failures.add(sets.names[k], error)
+        return chosen_sets(sets, [k for k in range(len(sets)) if k not in sets.failed])
 
 
 def fitted(
@@ -439,6 +438,39 @@ def check_increment(previous: HasFigures | None, options: ClusterOptions) -> Non
     for name in (name for name, asked in wanted.items() if asked):
         problem = "changes sets that have no new scores: give all scores, and no previous ones"
         raise InputError(f"{name} {problem}")
+
+
+def answered_or_failed(
+    sets: Sets, answer: Callable[[Sets], Clustering], failures: Failures
+) -> Clustering:
+    """Return the answers for all sets but those that fail, which are found by halving.
+
+    Few of many fail: one of them costs four times the work, and no failure nothing.
+    """
+    try:
+        return answer(sets)
+    except Exception:
+        if not failures.kept:
+            raise
+    failing = dict(_failing(sets, answer, 0))
+    for k, error in failing.items():
+        failures.add(sets.names[k], error)
+    return answer(chosen_sets(sets, [k for k in range(len(sets)) if k not in failing]))
+
+
+def _failing(
+    sets: Sets, answer: Callable[[Sets], Clustering], first: int
+) -> Iterator[tuple[int, Exception]]:
+    """Yield the sets that fail by their numbers, counted from `first`, and their errors."""
+    try:
+        answer(sets)
+    except Exception as error:
+        if len(sets) == 1:
+            yield first, error
+            return
+        half = len(sets) // 2
+        yield from _failing(sets.slice(0, half), answer, first)
+        yield from _failing(sets.slice(half, len(sets)), answer, first + half)
 
 
 def answered(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from partita.app.batch import Failure, Failures
 from partita.core import IntArray
 from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure_fusion
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from partita.linkage.record_tables import RecordTable
 
 DOMAIN = "depots"
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 def _kinds(options: FuseOptions, of_sources: bool) -> dict[str, str]:
@@ -110,6 +113,7 @@ class Fusion:
     measured: tuple[SlotMeasure, ...] = ()
     changes: tuple[ValueChange, ...] = ()
     notes: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +124,7 @@ class EntityFusion:
     domain: str
     changes: tuple[EntityChange, ...] = ()
     notes: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +136,7 @@ class MassFusion:
     reliabilities: Mapping[str, float]
     changes: tuple[ValueChange, ...] = ()
     notes: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
     @property
     def claims(self) -> dict[str, int]:
@@ -143,50 +149,79 @@ def fuse_sources(
 ) -> Fusion | EntityFusion | MassFusion:
     """Fuse sources: link records first where they name no objects, else fuse claims by object.
 
-    Mass functions are combined, with claims beside them.
+    Mass functions are combined, with claims beside them. A source or slot that fails is raised or
+    reported, as `errors` says.
     """
     chosen = options or FuseOptions()
-    read = read_sources(sources, chosen)
+    failures = Failures(chosen.errors)
+    read = read_sources(sources, chosen, failures)
     if any(one.kind == BELIEFS for one in read):
-        return fuse_masses(read, chosen)
-    if not chosen.columns and needs_linkage(read, chosen.domain):
-        return fuse_entities(read, chosen)
-    return fuse_claims(read, chosen)
+        fuse_read: Callable[..., Fusion | EntityFusion | MassFusion] = fuse_masses
+    elif not chosen.columns and needs_linkage(read, chosen.domain):
+        fuse_read = fuse_entities
+    else:
+        fuse_read = fuse_claims
+    fusion = fuse_read(read, chosen)
+    failures += fusion.failures
+    return replace(fusion, failures=failures.warned("source or slot"))
 
 
-def read_sources(sources: Sequence[Any], options: FuseOptions | None = None) -> list[FuseSource]:
+def read_sources(
+    sources: Sequence[Any], options: FuseOptions | None = None, failures: Failures | None = None
+) -> list[FuseSource]:
     """Read every source once."""
     chosen = options or FuseOptions()
-    return [read_source(one, _kinds(chosen, True), chosen.columns) for one in sources]
+    kinds = _kinds(chosen, True)
+    failures = Failures("raise") if failures is None else failures
+    return _each_read(sources, lambda one: read_source(one, kinds, chosen.columns), failures)
+
+
+def _source_name(source: Any, number: int) -> str:
+    """Return what a source is called before it is read."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    return getattr(source, "name", None) or f"source {number}"
+
+
+def _each_read(sources: Sequence[S], read: Callable[[S], T], failures: Failures) -> list[T]:
+    """Return what is read of every source; if all of them fail, the first error is raised."""
+    done: list[T] = []
+    for number, one in enumerate(sources, 1):
+        with failures.caught(_source_name(one, number)):
+            done.append(read(one))
+    if sources and not done:
+        raise failures[-len(sources)].error
+    return done
 
 
 def fuse_claims(sources: Sequence[Any], options: FuseOptions | None = None) -> Fusion:
     """Fuse claims about named objects; a hierarchy may be among them."""
     chosen = _with_tables(options)
-    read = read_sources(sources, chosen)
-    chosen, tables = _separate_hierarchy(chosen, read)
-    claims = join_claims(*(read_claims(table) for table in tables))
+    failures = Failures(chosen.errors)
+    chosen, read = _separate_hierarchy(chosen, read_sources(sources, chosen))
+    claims = join_claims(*_each_read(read, lambda one: read_claims(one.table), failures))
     if chosen.latest:
         claims = latest_claims(claims, chosen.latest)
     if chosen.objects is not None:
         _refuse_unknown_objects(claims, read_objects(chosen.objects))
-    fused = fuse_slots(claims, _settings(chosen, claims))
+    fused = fuse_slots(claims, _settings(chosen, claims), failures.caught)
     measured = () if chosen.truth is None else measure_slots(fused, chosen.truth)
     changes = changes_without(fused, chosen.without) if chosen.without is not None else ()
-    return Fusion(fused, measured, changes, (*claims.notes, *_table_notes(chosen), *_notes(fused)))
+    notes = (*claims.notes, *_table_notes(chosen), *_notes(fused))
+    return Fusion(fused, measured, changes, notes, tuple(failures))
 
 
 def _separate_hierarchy(
     options: FuseOptions, sources: Sequence[FuseSource]
-) -> tuple[FuseOptions, list[Table]]:
+) -> tuple[FuseOptions, list[FuseSource]]:
     """Move a hierarchy that is among the sources into the options."""
     hierarchies = [one for one in sources if one.kind == HIERARCHY and options.hierarchy is None]
-    tables = [one.table for one in sources if one not in hierarchies]
+    others = [one for one in sources if one not in hierarchies]
     if not hierarchies:
-        return options, tables
-    if len(hierarchies) > 1 or not tables:
+        return options, others
+    if len(hierarchies) > 1 or not others:
         raise InputError("is a hierarchy; expected claims beside it", file=hierarchies[-1].name)
-    return replace(options, hierarchy=hierarchies[0].table), tables
+    return replace(options, hierarchy=hierarchies[0].table), others
 
 
 def measure_slots(fused: Fused, truth: Any) -> tuple[SlotMeasure, ...]:
@@ -327,6 +362,7 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
     from partita.fusion.source_records import merge_records
 
     chosen = _with_tables(options)
+    failures = Failures(chosen.errors)
     read = read_sources(sources, chosen)
     _refuse_options(chosen, "is for claims; reports and records follow their domain")
     if hierarchies := [one for one in read if one.kind == HIERARCHY]:
@@ -335,19 +371,24 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
     if not chosen.domain and chosen.parameters is None and _plain_tables(read):
         _refuse_one_source(read)
         slots = table_slots(one.table for one in read if one.kind == RECORDS)
-        records = merge_records(_records(read, slots, []))
+        records = merge_records(_records(read, slots, {}, failures))
         linker = table_linker(chosen.engine)
         task = _task(chosen, records, slots.schema, linker=linker)
-        return _entities(task, records, chosen, "", _row_id_notes(records))
-    runs = [read_run_results(one) for one in read if one.kind == REPORTS]
-    name = chosen.domain or _domain(runs) or DOMAIN
+        fusion = _entities(task, records, chosen, "", _row_id_notes(records))
+        return replace(fusion, failures=tuple(failures))
+    runs: dict[str, RunResults] = {}
+    for one in (one for one in read if one.kind == REPORTS):
+        with failures.caught(one.name):
+            runs[one.name] = read_run_results(one)
+    name = chosen.domain or _domain([*runs.values()]) or DOMAIN
     domain = find_domain(name)
     if (path := parameters_path(chosen.parameters)) is not None:
         domain = domain.with_parameters(path)
     model = maximum_entropy(domain.pair_model("evidential"))
-    records = merge_records(_records(read, _slots(domain), runs))
+    records = merge_records(_records(read, _slots(domain), runs, failures))
     task = _task(chosen, records, domain.schema, model=model)
-    return _entities(task, records, chosen, Path(name).name, ())
+    fusion = _entities(task, records, chosen, Path(name).name, ())
+    return replace(fusion, failures=tuple(failures))
 
 
 def _task(options: FuseOptions, records: SourceRecords, schema: Schema, **others: Any) -> Task:
@@ -460,21 +501,26 @@ def _slots(domain: Domain) -> Slots:
 
 
 def _records(
-    sources: Sequence[FuseSource], slots: Slots, runs: Sequence[RunResults]
-) -> Iterator[SourceRecords]:
+    sources: Sequence[FuseSource],
+    slots: Slots,
+    runs: Mapping[str, RunResults],
+    failures: Failures,
+) -> list[SourceRecords]:
+    """Return the records of every source; `runs` are the results that could be read, by name."""
     from partita.fusion.record_files import claim_records, judgement_records, table_records
     from partita.fusion.run_results import run_records
 
-    read = iter(runs)
-    for one in sources:
+    def records(one: FuseSource) -> SourceRecords:
         if one.kind == REPORTS:
-            yield run_records(next(read), slots.schema)
-        elif one.kind == RECORDS:
-            yield table_records(one.table, slots)
-        elif one.kind == CLAIMS:
-            yield claim_records(one.table, slots)
-        else:
-            yield judgement_records(one.table)
+            return run_records(runs[one.name], slots.schema)
+        if one.kind == RECORDS:
+            return table_records(one.table, slots)
+        return (
+            claim_records(one.table, slots) if one.kind == CLAIMS else judgement_records(one.table)
+        )
+
+    readable = [one for one in sources if one.kind != REPORTS or one.name in runs]
+    return _each_read(readable, records, failures)
 
 
 def _record_notes(records: SourceRecords, fused: FusedRecords) -> list[str]:
@@ -513,22 +559,23 @@ def fuse_masses(sources: Sequence[Any], options: FuseOptions | None = None) -> M
     from partita.fusion.mass_functions import combine_masses, mass_changes_without
 
     chosen = _with_tables(options)
+    failures = Failures(chosen.errors)
     names = ("columns", "tolerance", "domain", "parameters", "latest")
     others = {name: getattr(chosen, name) for name in names}
     _refuse_options(chosen, "does not apply to beliefs", **others)
     fixed = {} if chosen.reliability is None else read_reliabilities(chosen.reliability)
-    mass_files = _mass_files(read_sources(sources, chosen), fixed)
+    mass_files = _mass_files(read_sources(sources, chosen), fixed, failures)
     masses = tuple(function for file in mass_files for function in file.masses)
     _refuse_unknown(fixed, (function.source for function in masses), chosen)
     reliabilities = _joined_reliabilities(mass_files) | fixed
     ignored = sorted(name for name, r in reliabilities.items() if r == 0.0)
     notes = [*_table_notes(chosen), *(note for file in mass_files for note in file.notes)]
     notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
-    combined = combine_masses(masses, reliabilities)
+    combined = combine_masses(masses, reliabilities, failures.caught)
     changes: tuple[ValueChange, ...] = ()
     if chosen.without is not None:
         changes = mass_changes_without(chosen.without, combined, masses, reliabilities)
-    return MassFusion(combined, masses, reliabilities, changes, tuple(notes))
+    return MassFusion(combined, masses, reliabilities, changes, tuple(notes), tuple(failures))
 
 
 def _joined_reliabilities(files: Sequence[MassFile]) -> dict[str, float]:
@@ -543,7 +590,7 @@ def _joined_reliabilities(files: Sequence[MassFile]) -> dict[str, float]:
 
 
 def _mass_files(
-    sources: Sequence[FuseSource], reliabilities: Mapping[str, float]
+    sources: Sequence[FuseSource], reliabilities: Mapping[str, float], failures: Failures
 ) -> list[MassFile]:
     """Read beliefs; claims beside them become simple support functions."""
     from partita.fusion.mass_functions import claim_masses, read_masses
@@ -552,6 +599,8 @@ def _mass_files(
         if one.kind in (REPORTS, HIERARCHY):
             what = "results of run" if one.kind == REPORTS else "a hierarchy"
             raise InputError(f"is {what}; expected beliefs or claims beside beliefs", file=one.name)
-    beliefs = [read_masses(one) for one in sources if one.kind == BELIEFS]
-    claims = [read_claims(one.table) for one in sources if one.kind != BELIEFS]
+    said = [one for one in sources if one.kind == BELIEFS]
+    beliefs = _each_read(said, read_masses, failures)
+    others = [one for one in sources if one.kind != BELIEFS]
+    claims = _each_read(others, lambda one: read_claims(one.table), failures)
     return [*beliefs, claim_masses(join_claims(*claims), reliabilities)] if claims else beliefs

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
-from partita.app.batch import Failure, check_errors, warn_of
+from partita.app.batch import Failure, Failures
 from partita.app.runner import (
     DOMAIN,
     Runner,
@@ -264,7 +264,7 @@ def run(
     file are resolved, as by the command: the list has `failures`, each with `name` and `error`,
     and a warning counts them.
     """
-    check_errors(errors)
+    failures = Failures(errors)
     settings = run_settings(domain, model, parameters, top, threshold, budget, seed, gazetteer)
     runner = _default_runner(settings) if _is_default(settings) else Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike) or is_doc(source)
@@ -275,20 +275,15 @@ def run(
              _texts(one, MESSAGE if single else f"{MESSAGE}-{n}", encoding))  # fmt: skip
     if mentions is not None:
         texts = _with_mentions(texts, mentions)
-    documents, failures = ResolvedMessages(), list[Failure]()
+    documents = ResolvedMessages()
     for text in texts:
-        try:
+        with failures.caught(text.name if isinstance(text, Failure) else text.id):
             if isinstance(text, Failure):
                 raise text.error
             documents.append(resolve_text(text, runner))
-        except Exception as error:
-            if errors == "raise":
-                raise
-            failures.append(Failure(text.name if isinstance(text, Failure) else text.id, error))
     if single and [len(documents), len(failures)] == [1, 0] and not _is_folder(source):
         return documents[0]
-    documents.failures = tuple(failures)
-    warn_of(failures, "message")
+    documents.failures = failures.warned("message")
     return documents
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -66,8 +67,15 @@ class Fused:
         raise InputError(f"unknown slot {name!r}; there are {named}")
 
 
-def fuse_slots(claims: Claims, settings: FusionSettings | None = None) -> Fused:
-    """Fuse claims into probabilities of values; no truths are needed."""
+def fuse_slots(
+    claims: Claims,
+    settings: FusionSettings | None = None,
+    attempt: Callable[[str], AbstractContextManager[object]] = nullcontext,
+) -> Fused:
+    """Fuse claims into probabilities of values; no truths are needed.
+
+    Each slot is fused within `attempt`; the claims of one that fails there are left out.
+    """
     settings_ = settings or FusionSettings()
     if not len(claims):
         raise InputError("there are no claims to fuse")
@@ -76,7 +84,14 @@ def fuse_slots(claims: Claims, settings: FusionSettings | None = None) -> Fused:
     if not len(used):
         raise InputError("all sources have reliability 0 (expected at least one above 0)")
     names = sorted({claims.slots[n] for n in np.unique(used.slot).tolist()})
-    beliefs = [_slot(used, name, settings_) for name in names]
+    beliefs: list[SlotBelief] = []
+    for name in names:
+        with attempt(f"slot {name}"):
+            beliefs.append(_slot(used, name, settings_))
+    if len(beliefs) < len(names):
+        names = [belief.name for belief in beliefs]
+        kept = [n for n, name in enumerate(claims.slots) if name in names]
+        claims, used = (one.only(np.isin(one.slot, kept)) for one in (claims, used))
     copies = tuple(one for belief in beliefs for one in find_copying(belief))
     if settings_.discount and copies:
         discounted = discount_copies(used, copies)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -243,12 +244,15 @@ def claim_masses(claims: Claims, reliabilities: Mapping[str, float]) -> MassFile
 
 
 def combine_masses(
-    masses: Sequence[SourceMasses], reliabilities: Mapping[str, float]
+    masses: Sequence[SourceMasses],
+    reliabilities: Mapping[str, float],
+    attempt: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> tuple[CombinedMasses, ...]:
     """Combine the mass functions about each slot of each object, in the order of their names.
 
     A source without a reliability counts fully. The order of `masses` does not matter. Two mass
-    functions of one source about the same slot are an error, since they are not independent.
+    functions of one source about the same slot are an error, since they are not independent. Each
+    slot is combined within `attempt`.
     """
     by_slot: dict[tuple[str, str], dict[str, SourceMasses]] = {}
     for one in masses:
@@ -256,10 +260,12 @@ def combine_masses(
         if (before := sources.setdefault(one.source, one)) is not one:
             at = f"{before.place.file}, line {before.place.line}"
             one.place.refuse(f"{one.source} describes {one.slot} of {one.object} again (see {at})")
-    return tuple(
-        _combined([sources[name] for name in sorted(sources)], reliabilities)
-        for _, sources in sorted(by_slot.items())
-    )
+    combined: list[CombinedMasses] = []
+    for (object_name, slot), sources in sorted(by_slot.items()):
+        with attempt(f"slot {slot} of {object_name}"):
+            functions = [sources[name] for name in sorted(sources)]
+            combined.append(_combined(functions, reliabilities))
+    return tuple(combined)
 
 
 def mass_changes_without(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from partita.app.batch import Failures
 from partita.app.cluster import MIN_MERGE_PROBABILITY, RecordKnowledge, answered
 from partita.app.solve import Solver
 from partita.core import Template, linked_components
@@ -298,9 +299,8 @@ class ClusteringTask:
         listed = TemplateList("records", tuple(map(Template, pairs.names)))
         grouped = group(pairs, listed=listed, evidence=evidence)
         budget = replace(self.solver.budget, memory=self.solver.budget.memory or default_memory())
-        clustering = answered(
-            known.applied(grouped)[0], replace(self.solver, budget=budget), self.rule
-        )
+        sets = known.applied(grouped, Failures("raise"))
+        clustering = answered(sets, replace(self.solver, budget=budget), self.rule)
         original = ids.originals
         yield "totals", json.dumps(asdict(totals(clustering))).encode()
         yield "clusters", _bytes(record_columns(clustering, {}, original))
