@@ -15,7 +15,15 @@ from scipy.stats import t
 from partita.evaluation.fusion import measure_fusion
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse_slots
-from partita.fusion.numeric_slots import _density, first_scales
+from partita.fusion.numeric_slots import (
+    DEGREES,
+    LEAST_FACTOR,
+    _density,
+    first_scales,
+    numeric_frame,
+    numeric_problem,
+    student_t,
+)
 from partita.fusion.value_reading import parse_slot
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
@@ -166,3 +174,32 @@ def test_errors_have_the_density_of_students_t(degrees):
     residual = np.linspace(-9.0, 9.0, 19)
     expected = t.pdf(residual, degrees, scale=1.5)
     assert _density(residual, 1.5, degrees) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+def test_the_distribution_of_errors_is_that_of_students_t(degrees):
+    z = np.linspace(-40.0, 40.0, 161)
+    assert student_t(z, degrees) == pytest.approx(t.cdf(z, degrees), abs=1e-12)
+
+
+def test_windows_hold_every_claim_that_is_exact_or_near_a_candidate():
+    """Every pair of a claim and a candidate of its object is compared, one by one."""
+    claims, _ = numbers(3, sources=6, objects=30)
+    parsed = parse_slot(claims, "number", FusionSettings().reading)
+    scales = first_scales(parsed)
+    frame = numeric_frame(parsed, scales)
+    relations = numeric_problem(parsed, scales, np.ones(len(parsed.statements))).problem.relations
+    found = set(zip(relations.claim.tolist(), relations.candidate.tolist(), strict=True))
+    statements = parsed.statements
+    line = scales.positions(np.array([float(v) for v in statements.values]))
+    expected = set()
+    for c in range(len(statements)):
+        scale = scales.scales[statements.sources[statements.source[c]]]
+        for k in np.flatnonzero(frame.candidates.item[: -len(statements.objects)]
+                                == statements.object[c]).tolist():  # fmt: skip
+            z = (line[statements.value[c]] - frame.position[k]) / scale
+            width = frame.density[c] * scales.spread
+            near = t.pdf(z, scales.degrees) * width / scale > 1.2 * LEAST_FACTOR * frame.density[c]
+            if frame.value[k] == statements.value[c] or (near and width < scale / 10):
+                expected.add((c, k))
+    assert expected <= found

@@ -78,8 +78,9 @@ class SharedErrors:
     def concentration(self, relations: ValueRelations, probability: FloatArray) -> float:
         """Return the most probable concentration, given probabilities of the candidates."""
         group = self.value[relations.claim]
-        right = np.bincount(group, probability[relations.candidate] * self.part[group],
-                            minlength=len(self.size))  # fmt: skip
+        right = self.part * np.bincount(
+            group, probability[relations.candidate], minlength=len(self.size)
+        )
         wrong_groups = np.bincount(self.sizes[1], np.clip(1.0 - right, 0.0, 1.0))
         mass = np.bincount(self.totals[1], probability)
         prior = PRIOR_PAIRS * (np.log(CONCENTRATIONS) - 2 * np.log1p(CONCENTRATIONS))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -79,6 +80,10 @@ class EstimationProblem:
     shrinkage: float
     mixed: float = 0.0
     spread: SharedErrors | None = None
+    cells: RelationCells = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cells", RelationCells.of(self))
 
     @property
     def groups(self) -> int:
@@ -87,6 +92,37 @@ class EstimationProblem:
     @property
     def outcomes(self) -> int:
         return int(self.start.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The shape of the rates: sources, groups and outcomes."""
+        return self.sources, self.groups, self.outcomes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RelationCells:
+    """Where each relation finds its claim, rates and counts, in flat arrays.
+
+    `plain` is the claim in the group of the candidate, `rate` and `guess` are the source's rates of
+    the relation's outcome and of a guess, `known` is the factor times the confidence.
+    """
+
+    plain: IntArray
+    rate: IntArray
+    guess: IntArray
+    known: FloatArray
+
+    @classmethod
+    def of(cls, problem: EstimationProblem) -> RelationCells:
+        claims, relations = problem.claims, problem.relations
+        claim, group = relations.claim, problem.candidates.group[relations.candidate]
+        row = (claims.source[claim] * problem.groups + group) * problem.outcomes
+        return cls(
+            claim * problem.groups + group,
+            row + relations.outcome,
+            row + claims.outcome[claim],
+            relations.factor * claims.confidence[claim],
+        )
 
 
 def no_relations() -> ValueRelations:
@@ -157,12 +193,10 @@ def likelihoods(problem: EstimationProblem, theta: FloatArray) -> Likelihoods:
         theta[claims.source, :, claims.outcome] * (claims.density * claims.confidence)[:, None]
     )
     plain = informed + background[:, None]
-    group = problem.candidates.group[relations.candidate]
-    claim = relations.claim
-    rate = theta[claims.source[claim], group, relations.outcome]
-    informed_part = rate * relations.factor * claims.confidence[claim]
-    guessed = problem.mixed * informed[claim, group]
-    related = informed_part + guessed + background[claim]
+    cells = problem.cells
+    informed_part = theta.reshape(-1)[cells.rate] * cells.known
+    guessed = problem.mixed * informed.reshape(-1)[cells.plain]
+    related = informed_part + guessed + background[relations.claim]
     return Likelihoods(
         plain,
         _ratio(informed, plain),
@@ -174,22 +208,27 @@ def likelihoods(problem: EstimationProblem, theta: FloatArray) -> Likelihoods:
 
 def _log_joint(problem: EstimationProblem, prior: FloatArray, likely: Likelihoods) -> FloatArray:
     """Return log P(k, claims); zeros are counted separately to avoid ∞ − ∞."""
-    candidates, relations = problem.candidates, problem.relations
-    group, claim = candidates.group, relations.claim
-    before = likely.plain[claim, group[relations.candidate]]
-    weight = problem.claims.weight
-    logs, zeros = (
-        _by_block(problem, part(likely.plain) * weight[:, None])
-        + np.bincount(
-            relations.candidate,
-            (part(likely.related) - part(before)) * weight[claim],
-            minlength=len(candidates),
-        )
-        for part in (_log, _zero)
-    )
+    candidates = problem.candidates
+    logs = _summed(problem, likely, _log)
     with np.errstate(divide="ignore"):
         logs += np.log(prior)[candidates.kind] + candidates.offset
-    return np.where(zeros > 1e-9, -np.inf, logs)
+    if min(likely.plain.min(initial=1.0), likely.related.min(initial=1.0)) > 0:
+        return logs
+    return np.where(_summed(problem, likely, _zero) > 1e-9, -np.inf, logs)
+
+
+def _summed(
+    problem: EstimationProblem, likely: Likelihoods, part: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Return the sum over the claims of each candidate: related ones, and plain for the rest."""
+    relations, weight = problem.relations, problem.claims.weight
+    plain = part(likely.plain) * weight[:, None]
+    related = (
+        part(likely.related) * weight[relations.claim] - plain.reshape(-1)[problem.cells.plain]
+    )
+    return _by_block(problem, plain) + np.bincount(
+        relations.candidate, related, minlength=len(problem.candidates)
+    )
 
 
 def _by_block(problem: EstimationProblem, values: FloatArray) -> FloatArray:
@@ -217,7 +256,7 @@ def _normalised(logs: FloatArray, item: IntArray, items: int) -> tuple[FloatArra
 def _counts(problem: EstimationProblem, probability: FloatArray, likely: Likelihoods) -> FloatArray:
     """Return the expected count of each outcome by source and group."""
     claims, candidates, relations = problem.claims, problem.candidates, problem.relations
-    shape = (problem.sources, problem.groups, problem.outcomes)
+    shape = problem.shape
     counts = np.zeros(int(np.prod(shape)))
     place = claims.block * problem.groups
     mass = np.bincount(
@@ -225,22 +264,18 @@ def _counts(problem: EstimationProblem, probability: FloatArray, likely: Likelih
         probability,
         minlength=problem.blocks * problem.groups,
     )
-    group = candidates.group[relations.candidate]
-    source, claim = claims.source[relations.claim], relations.claim
     weight = probability[relations.candidate]
     for g in range(problem.groups):
         cell = np.ravel_multi_index((claims.source, np.full(len(claims), g), claims.outcome), shape)
         counts += np.bincount(cell, mass[place + g] * likely.plain_share[:, g], len(counts))
-    default = np.ravel_multi_index((source, group, claims.outcome[claim]), shape)
-    moved = likely.guessed_share - likely.plain_share[claim, group]
-    counts += np.bincount(default, weight * moved, len(counts))
-    cell = np.ravel_multi_index((source, group, relations.outcome), shape)
-    counts += np.bincount(cell, weight * likely.related_share, len(counts))
+    moved = likely.guessed_share - likely.plain_share.reshape(-1)[problem.cells.plain]
+    counts += np.bincount(problem.cells.guess, weight * moved, len(counts))
+    counts += np.bincount(problem.cells.rate, weight * likely.related_share, len(counts))
     return np.maximum(counts, 0.0).reshape(shape)
 
 
 def _log(values: FloatArray) -> FloatArray:
-    return np.log(np.where(values > 0, values, 1.0))
+    return np.log(values, out=np.zeros_like(values), where=values > 0)
 
 
 def _zero(values: FloatArray) -> FloatArray:
@@ -248,7 +283,7 @@ def _zero(values: FloatArray) -> FloatArray:
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return part / np.where(whole > 0, whole, 1.0)
+    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
 ROUNDS = 200

@@ -19,9 +19,11 @@ from partita.fusion.estimation import (
     Candidates,
     CodedClaims,
     EstimationProblem,
+    Rates,
     SlotEstimate,
     ValueRelations,
     estimate_rates,
+    expect,
     likelihoods,
 )
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS, SHRINKAGE, START, UNNAMED, ranges
@@ -35,10 +37,12 @@ MAX_SCALE = 0.1  # of the spread of all values, where many claims agree exactly
 MIN_TIED = 0.2  # share of claims that agree exactly, below which any scale is accepted
 SCALE_WEIGHT = 3.0  # of the scale of all sources, in claims
 SCALE_ROUNDS = 4
-QUICK_ROUNDS = 12  # of the estimation of rates while scales are learned
+FIRST_ROUNDS, QUICK_ROUNDS = 12, 6  # of the estimation of rates while scales are learned
 SCALE_TOLERANCE = 0.02
+FRAME_TOLERANCE = 0.2  # change of a scale (log) after which candidates are made anew
 OFFSETS = np.array([-4.0, -1.5, -0.5, 0.5, 1.5, 4.0])  # of cells, in scales
 MAX_CELLS = 36  # of one object
+CELL_GAP = 0.5  # of the finest scale: a density is nearly even within it
 MANY_CLAIMS, FEW_CELLS = 200_000, 8  # fewer cells save memory
 LEAST_FACTOR = 0.01  # of the probability of a guess; nearness below it is none
 MIN_STEP_CLAIMS = 10
@@ -255,13 +259,32 @@ def _step(values: FloatArray) -> float:
     return 0.0
 
 
-def numeric_problem(parsed: ParsedSlot, scales: ErrorScales, weights: FloatArray) -> NumericProblem:
-    """Return the problem: stated values, cells around them, and anything else."""
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericFrame:
+    """What does not change while scales are learned: candidates, and the claims around each.
+
+    Pair n is a `claim` and a `candidate` in its window; `above` and `below` are the ends of the
+    claim's interval, seen from the candidate, and `exact` says that it may state just this.
+    """
+
+    candidates: Candidates
+    value: IntArray
+    position: FloatArray
+    width: FloatArray
+    density: FloatArray
+    claim: IntArray
+    candidate: IntArray
+    exact: NDArray[np.bool_]
+    above: FloatArray
+    below: FloatArray
+
+
+def numeric_frame(parsed: ParsedSlot, scales: ErrorScales) -> NumericFrame:
+    """Return the candidates (stated values, cells around them, anything else) and their claims."""
     statements, objects = parsed.statements, len(parsed.statements.objects)
     raw = positions(statements.values, parsed.kind)
     line = scales.positions(raw)
     grain = scales.grain
-    least = grain / scales.spread
     pairs = np.unique(statements.object * len(statements.values) + statements.value)
     atom_object, atom = pairs // len(statements.values), pairs % len(statements.values)
     cell_object, cell, cell_width = _cells(statements, line, scales, grain)
@@ -271,23 +294,40 @@ def numeric_problem(parsed: ParsedSlot, scales: ErrorScales, weights: FloatArray
     width = np.concatenate([np.full(len(atom), grain), cell_width, np.zeros(objects)])
     share = width / scales.spread
     taken = np.bincount(item, share, minlength=objects)
-    share[-objects:] = np.maximum(1.0 - taken, least)
+    share[-objects:] = np.maximum(1.0 - taken, grain / scales.spread)
     value = np.concatenate([atom, np.full(len(cell) + objects, UNNAMED)])
     candidates = Candidates(item, item, 0 * item, 0 * item, np.log(share))
     low, high = _bounds(statements, raw, scales, grain)
     density = np.minimum((high - low) / scales.spread, 1.0)
-    relations = _relations(statements, scales, (low, high), density,
-                           (item[:-objects], value[:-objects], position[:-objects]))  # fmt: skip
+    claim, candidate = _windows(
+        statements, scales, (low, high), item[:-objects], position[:-objects]
+    )
+    above, below = high[claim] - position[candidate], low[claim] - position[candidate]
+    rounds = np.array([source in scales.steps for source in statements.sources])
+    exact = value[candidate] == statements.value[claim]
+    exact |= (below <= 0) & (above >= 0) & rounds[statements.source[claim]]
+    return NumericFrame(candidates, value, position, width, density, claim, candidate, exact,
+                        above, below)  # fmt: skip
+
+
+def numeric_problem(
+    parsed: ParsedSlot, scales: ErrorScales, weights: FloatArray, frame: NumericFrame | None = None
+) -> NumericProblem:
+    """Return the problem of these scales; without a frame, in that of the scales."""
+    statements, objects = parsed.statements, len(parsed.statements.objects)
+    frame = frame or numeric_frame(parsed, scales)
+    relations = _relations(statements, scales, frame)
     key = statements.object * max(len(statements.values), 1) + statements.value
     group = np.cumsum(np.diff(key, prepend=-1) != 0) - 1
-    coded = CodedClaims(statements.source, statements.object, np.full(len(key), GUESS), density,
-                        statements.confidence, least, group, weights)  # fmt: skip
+    coded = CodedClaims(statements.source, statements.object, np.full(len(key), GUESS),
+                        frame.density, statements.confidence, scales.grain / scales.spread, group,
+                        weights)  # fmt: skip
     problem = EstimationProblem(
-        coded, candidates, relations, sources=len(statements.sources), blocks=objects,
+        coded, frame.candidates, relations, sources=len(statements.sources), blocks=objects,
         items=objects, kinds=1, start=START, shrinkage=SHRINKAGE, mixed=1.0,
-        spread=SharedErrors.of(coded, candidates, relations),
+        spread=SharedErrors.of(coded, frame.candidates, relations),
     )  # fmt: skip
-    return NumericProblem(problem, value, position, width)
+    return NumericProblem(problem, frame.value, frame.position, frame.width)
 
 
 def _cells(
@@ -295,8 +335,8 @@ def _cells(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the cells around the stated values: object, position and width.
 
-    Cells lie at multiples of the scale of each claim's source; of too many, those of the most exact
-    claims are kept.
+    Cells lie at multiples of the scale of each claim's source. Of those nearer to each other than
+    the finest scale tells apart one is kept, and of too many those of the most exact claims.
     """
     scale = scales.of(list(statements.sources))[statements.source]
     owner = np.repeat(np.arange(len(statements)), len(OFFSETS))
@@ -304,7 +344,13 @@ def _cells(
     fine = scale[owner]
     where = line[statements.value[owner]] + offset * fine
     thing = statements.object[owner]
+    finest = np.full(len(statements.objects), np.inf)
+    np.minimum.at(finest, thing, fine)
     rank = np.lexsort((where, np.abs(offset), fine, thing))
+    place = np.floor(where / (CELL_GAP * finest[thing]))[rank]
+    again = np.lexsort((np.arange(len(rank)), place, thing[rank]))
+    new = (np.diff(thing[rank][again], prepend=-1) != 0) | (np.diff(place[again], prepend=0) != 0)
+    rank = rank[np.sort(again[new])]
     start = np.searchsorted(thing[rank], thing[rank], "left")
     kept = rank[np.arange(len(rank)) - start < scales.cells]
     kept = kept[np.lexsort((where[kept], thing[kept]))]
@@ -331,48 +377,113 @@ def _bounds(
     return np.maximum(low, line - scales.spread / 2), np.minimum(high, line + scales.spread / 2)
 
 
-def _relations(
+def _windows(
     statements: ClaimStatements,
     scales: ErrorScales,
     bounds: tuple[FloatArray, FloatArray],
-    density: FloatArray,
-    candidates: tuple[IntArray, IntArray, FloatArray],
+    item: IntArray,
+    position: FloatArray,
+) -> tuple[IntArray, IntArray]:
+    """Return the claims and candidates of which the claim is near enough to matter.
+
+    The candidates of an object are sorted, and a claim has those between two ends.
+    """
+    scale = scales.of(list(statements.sources))[statements.source]
+    reach = _reach(scales) * scale
+    order = np.lexsort((position, item))
+    ends = [
+        _places(item[order], position[order], statements.object, end, after)
+        for end, after in ((bounds[0] - reach, 0), (bounds[1] + reach, 1))
+    ]
+    claim, at = ranges(ends[0], np.maximum(ends[1] - ends[0], 0))
+    return claim, order[at]
+
+
+def _places(
+    item: IntArray, position: FloatArray, wanted: IntArray, end: FloatArray, after: int
+) -> IntArray:
+    """Return how many sorted candidates come before an end in an object (with it, if `after`)."""
+    both = np.lexsort((
+        np.concatenate([np.full(len(item), 1 - after), np.full(len(wanted), after)]),
+        np.concatenate([position, end]),
+        np.concatenate([item, wanted]),
+    ))  # fmt: skip
+    stated = both >= len(item)
+    places = np.zeros(len(wanted), dtype=np.int64)
+    places[both[stated] - len(item)] = np.cumsum(~stated)[stated]
+    return places
+
+
+def _reach(scales: ErrorScales) -> float:
+    """Return how many scales away an error is hardly likelier than a guess, at twice the scale.
+
+    Student's t falls with the power degrees + 1; the scale may double while it is learned.
+    """
+    least = LEAST_FACTOR * scales.pooled / scales.spread
+    far = np.geomspace(0.1, 1e4, 2000)
+    return 2.0 * float(
+        far[np.flatnonzero(_density(far, 1.0, scales.degrees) > least).max(initial=0)]
+    )
+
+
+def _relations(
+    statements: ClaimStatements, scales: ErrorScales, frame: NumericFrame
 ) -> ValueRelations:
     """Return which claims are exact or near for which candidates."""
-    from scipy.special import stdtr
-
-    item, value, position = candidates
-    count = np.bincount(statements.object, minlength=len(statements.objects))
-    start = np.cumsum(count) - count
-    candidate, claim = ranges(start[item], count[item])
-    low, high = bounds
-    rounds = np.array([source in scales.steps for source in statements.sources])
-    inside = (low[claim] <= position[candidate]) & (position[candidate] <= high[claim])
-    exact = (value[candidate] == statements.value[claim]) | (
-        inside & rounds[statements.source[claim]]
-    )
+    claim, exact = frame.claim, frame.exact
     scale = scales.of(list(statements.sources))[statements.source][claim]
-    above = (high[claim] - position[candidate]) / scale
-    below = (low[claim] - position[candidate]) / scale
-    factor = np.maximum(stdtr(scales.degrees, above) - stdtr(scales.degrees, below), 0.0)
-    kept = exact | (factor > LEAST_FACTOR * density[claim])
+    high, low = frame.above / scale, frame.below / scale
+    factor = student_t(high, scales.degrees) - student_t(low, scales.degrees)
+    kept = exact | (factor > LEAST_FACTOR * frame.density[claim])
     outcome = np.where(exact, EXACT, GENERAL)[kept]
-    return ValueRelations(claim[kept], candidate[kept], outcome, np.where(exact, 1.0, factor)[kept])
+    factor = np.where(exact, 1.0, factor)[kept]
+    return ValueRelations(claim[kept], frame.candidate[kept], outcome, factor)
+
+
+def student_t(z: FloatArray, degrees: float) -> FloatArray:
+    """Return the distribution function of Student's t, for 1 or an even number of degrees.
+
+    With even degrees it is a finite sum (Abramowitz and Stegun, 26.7.4), which is much quicker
+    than the incomplete beta function.
+    """
+    if degrees == 1:
+        return 0.5 + np.arctan(z) / np.pi
+    square = degrees / (degrees + z * z)
+    total = np.ones_like(z)
+    for k in range(int(degrees) - 2, 0, -2):
+        total = 1.0 + square * total * ((k - 1) / k)
+    function: FloatArray = 0.5 + 0.5 * np.sign(z) * np.sqrt(1.0 - square) * total
+    return function
 
 
 def learn_scales(
     parsed: ParsedSlot, weights: FloatArray, fixed: FloatArray, scales: ErrorScales
-) -> ErrorScales:
-    """Learn the scale of every source's errors together with the truths, and the margin."""
+) -> tuple[ErrorScales, Rates]:
+    """Learn the scale of every source's errors together with the truths, and the margin.
+
+    Also return the rates found on the way, from which an estimation may start. Candidates and
+    their claims are kept until a scale has moved far from the one that they were made for.
+    """
+    framed, frame = scales, numeric_frame(parsed, scales)
+    start: Rates | None = None
     for _ in range(SCALE_ROUNDS):
-        numeric = numeric_problem(parsed, scales, weights)
-        estimate = estimate_rates(numeric.problem, fixed, QUICK_ROUNDS)
-        before = scales
-        scales = _rescaled(parsed, numeric, estimate, scales)
-        names = list(parsed.statements.sources)
-        if np.abs(np.log(scales.of(names) / before.of(names))).max() < SCALE_TOLERANCE:
+        if _moved(framed, scales, parsed) > FRAME_TOLERANCE:
+            framed, frame = scales, numeric_frame(parsed, scales)
+        numeric = numeric_problem(parsed, scales, weights, frame)
+        expected = None if start is None else expect(numeric.problem, start)
+        rounds = FIRST_ROUNDS if start is None else QUICK_ROUNDS
+        estimate = estimate_rates(numeric.problem, fixed, rounds, expected)
+        before, scales = scales, _rescaled(parsed, numeric, estimate, scales)
+        start = estimate.rates
+        if _moved(before, scales, parsed) < SCALE_TOLERANCE:
             break
-    return replace(scales, margin=_margin(numeric, estimate))
+    return replace(scales, margin=_margin(numeric, estimate)), start
+
+
+def _moved(before: ErrorScales, after: ErrorScales, parsed: ParsedSlot) -> float:
+    """Return the largest change of the logarithm of a scale."""
+    names = list(parsed.statements.sources)
+    return float(np.abs(np.log(after.of(names) / before.of(names))).max())
 
 
 def _rescaled(

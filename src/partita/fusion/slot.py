@@ -128,7 +128,7 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
         if more.keys() == dependence.keys():
             break
         dependence = more
-        belief = _believe(parsed, slot, dependence, lexicon)
+        belief = _believe(parsed, slot, dependence, lexicon, belief.parameters)
     tempering = _tempering(parsed, slot, belief)
     parameters = replace(belief.parameters, tempering=tempering)
     belief = replace(belief, parameters=parameters, second=_second_mode(parsed, slot, belief))
@@ -160,7 +160,7 @@ def _second_mode(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Seco
         problem = replace(problem, spread=None)
     elif problem.spread is not None:
         problem = replace(problem, spread=_shared_errors(problem, sampled, slot))
-    fixed = _fixed_rates(problem, sampled, slot)
+    fixed = _fixed_rates(problem.shape, sampled, slot)
     first = estimate_rates(problem, fixed, MODE_ROUNDS)
     start, contested = rivals_first(problem, first)
     if contested.sum() < MIN_CONTESTED:
@@ -230,16 +230,20 @@ def _believe(
     slot: SlotTask,
     dependence: Mapping[Pair, float],
     lexicon: NameLexicon | None,
+    before: Parameters | None = None,
 ) -> SlotBelief:
-    """Return the belief about a slot, for the dependence of pairs of sources."""
+    """Return the belief about a slot, for the dependence of pairs of sources.
+
+    Scales of numbers are learned once: they are those of the parameters found `before`.
+    """
     weights = claim_weights(parsed.statements, dependence)
-    scales = _scales(parsed, slot, weights)
+    scales, start = _scales(parsed, slot, weights, before)
     problem, value, numeric = _problem(parsed, weights, scales)
     if slot.independent or slot.kind in SETS:  # parts of a set that differ may all be true
         problem = replace(problem, spread=None)
     elif problem.spread is not None:
         problem = replace(problem, spread=_shared_errors(problem, parsed, slot))
-    estimate = _estimate(problem, parsed, slot)
+    estimate = _estimate(problem, parsed, slot, start)
     _check_conflict(estimate.expected.probability, problem, parsed, slot.reliabilities)
     parameters = Parameters(
         slot.kind,
@@ -275,17 +279,26 @@ def _believe(
     )
 
 
-def _scales(parsed: ParsedSlot, slot: SlotTask, weights: FloatArray) -> ErrorScales | None:
-    """Return the errors of numbers and days; none with a tolerance, which says what is equal."""
+def _scales(
+    parsed: ParsedSlot, slot: SlotTask, weights: FloatArray, before: Parameters | None
+) -> tuple[ErrorScales | None, Rates | None]:
+    """Return the errors of numbers and days, and rates to start from.
+
+    There are none with a tolerance, which says what is equal.
+    """
+    sources = parsed.statements.sources
     if slot.fixed is not None:
-        return slot.fixed.scales
+        return slot.fixed.scales, None
+    if before is not None and before.scales is not None:
+        theta = np.stack([before.rates[source] for source in sources])
+        return before.scales, Rates(theta, before.prior, before.concentration)
     if parsed.kind not in ("number", "date") or slot.reading.tolerance:
-        return None
+        return None, None
     scales = first_scales(parsed)
     if scales is None:
-        return None
-    numeric = numeric_problem(parsed, scales, weights)
-    return learn_scales(parsed, weights, _fixed_rates(numeric.problem, parsed, slot), scales)
+        return None, None
+    fixed = _fixed_rates((len(sources), *open_slots.START.shape), parsed, slot)
+    return learn_scales(parsed, weights, fixed, scales)
 
 
 def _shared_errors(problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask) -> SharedErrors:
@@ -352,27 +365,30 @@ def _problem(
     return open_problem.problem, open_problem.value, None
 
 
-def _estimate(problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask) -> SlotEstimate:
+def _estimate(
+    problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask, start: Rates | None
+) -> SlotEstimate:
     fixed, sources = slot.fixed, parsed.statements.sources
+    fixed_rates = _fixed_rates(problem.shape, parsed, slot)
     if fixed is None:
-        return estimate_rates(problem, _fixed_rates(problem, parsed, slot))
+        expected = None if start is None else expect(problem, start)
+        return estimate_rates(problem, fixed_rates, start=expected)
     theta = np.stack([fixed.rates.get(source, fixed.pooled) for source in sources])
-    fixed_rates = _fixed_rates(problem, parsed, slot)
     rates = Rates(
         np.where(np.isnan(fixed_rates), theta, fixed_rates), fixed.prior, fixed.concentration
     )
     return SlotEstimate(expect(problem, rates), rates, fixed.pooled, 0, True)
 
 
-def _fixed_rates(problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask) -> FloatArray:
+def _fixed_rates(shape: tuple[int, int, int], parsed: ParsedSlot, slot: SlotTask) -> FloatArray:
     """Return the rates of sources whose reliability is set, NaN for the others."""
-    rates = np.full((problem.sources, problem.groups, problem.outcomes), np.nan)
+    rates = np.full(shape, np.nan)
     for n, source in enumerate(parsed.statements.sources):
         reliability = 1.0 if source == TRUTHS else slot.reliabilities.get(source)
         if reliability is None:
             continue
         if parsed.kind == "closed":
-            rates[n] = closed_rates(reliability, problem.groups)
+            rates[n] = closed_rates(reliability, shape[1])
         else:
             ordered = parsed.kind == TYPED or len(parsed.order.above) > 0
             rates[n] = open_slots.open_rates(reliability, ordered and source != TRUTHS)
