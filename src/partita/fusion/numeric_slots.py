@@ -477,7 +477,7 @@ def learn_scales(
         start = estimate.rates
         if _moved(before, scales, parsed) < SCALE_TOLERANCE:
             break
-    return replace(scales, margin=_margin(numeric, estimate)), start
+    return replace(scales, margin=_margin(numeric, estimate)), estimate.rates
 
 
 def _moved(before: ErrorScales, after: ErrorScales, parsed: ParsedSlot) -> float:
