@@ -19,11 +19,11 @@ from partita.configurations.joint.cells_kernels import (
     CellTable,
     Grown,
     growing,
-    meet,
+    list_cells,
     no_cells,
     place,
     place_of,
-    such_mentions,
+    similar_mentions,
 )
 from partita.configurations.joint.codes import LEXEME_ID as LEXEME
 from partita.configurations.joint.features_kernels import Mentions, fill_relations
@@ -31,14 +31,14 @@ from partita.configurations.joint.kernels import (
     RELATIVE,
     RELATIVE_NEW,
     describe_new,
+    fill_near_cells,
     fill_relative,
     no_counts,
-    relate,
 )
 from partita.configurations.joint.network_kernels import (
     Network,
+    fill_view,
     log_probabilities,
-    look,
     new_view,
 )
 from partita.configurations.joint.posterior import JointPosterior
@@ -148,11 +148,13 @@ def decision(mentions: Mentions, network: Network, labels: IntArray, j: int) -> 
     for i in range(j):
         used = place(mentions, grown, cells, used, 0, i, _place(grown, cells, labels, i))
     row, such = relations(mentions)[j], np.zeros(n, dtype=np.int64)
-    count, view = meet(grown, 0, 1, cells, 0), new_view(n + 1, network.table.shape[1])
-    look(mentions, network, cells, used, count, row, j, view)
+    count, view = list_cells(grown, 0, 1, cells, 0), new_view(n + 1, network.table.shape[1])
+    fill_view(mentions, network, cells, used, count, row, j, view)
     near, keys = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
-    alike = such[: such_mentions(mentions, j, such)]
-    found, _ = relate(mentions, grown, cells, view.facts, row, alike, 0, j, near, keys, no_counts())
+    alike = such[: similar_mentions(mentions, j, such)]
+    found, _ = fill_near_cells(
+        mentions, grown, cells, view.facts, row, alike, 0, j, near, keys, no_counts()
+    )
     firsts = cells.columns[grown.cells[0, :count], FIRST]
     codes = view.codes[cells.slots[grown.cells[0, near[:found]]], : len(code.CELL)].copy()
     new = np.zeros(len(code.NEW), dtype=np.uint8)

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.configurations.joint.cells_kernels import (
+    compare_members,
     fill_bits,
     growing,
-    meet,
+    list_cells,
     no_cells,
     place,
     place_of,
-    see,
-    such_mentions,
+    similar_mentions,
 )
 from partita.configurations.joint.codes import LEXEME_ID, N_KIND
 from partita.configurations.joint.features_kernels import Mentions, fill_relations
@@ -31,9 +31,9 @@ from partita.configurations.joint.kernels import (
     classify,
     describe_cell,
     describe_new,
+    fill_near_cells,
     fill_relative,
     no_counts,
-    relate,
 )
 from partita.configurations.joint.network_kernels import (
     CLASSES,
@@ -86,7 +86,7 @@ def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
     codes = np.zeros((max(64, 8 * n), CODES), np.uint8)
     new, lexemes = np.zeros((n, NEW_CODES), np.uint8), np.zeros(n, np.int64)
     others, begin = np.zeros((n, CLASSES), np.int64), np.zeros(n + 1, np.int64)
-    answers, row, such = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    answers, row, similar = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     near, keys, firsts = (
         np.zeros(n + 2, np.int64),
         np.zeros(n + 2, np.int64),
@@ -95,21 +95,23 @@ def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
     facts, described = np.zeros((n, FACTS), np.int32), np.zeros((n, CODES), np.uint8)
     counts = no_counts()
     for j in range(n):
-        count = meet(grown, 0, 1, cells, 0)
+        count = list_cells(grown, 0, 1, cells, 0)
         if rows + count + 1 > len(codes):
             codes = np.concatenate((codes, np.zeros((len(codes) + count, CODES), np.uint8)))
         fill_relations(mentions, j, row)
         fill_bits(cells, used, row)
         classify(mentions, cells, count, j)
-        see(mentions, cells, used, row, j)
+        compare_members(mentions, cells, used, row, j)
         for slot in range(count):
             cell = cells.met[slot]
             if cells.classes[cell] == NEAR:
                 describe_cell(mentions, cells, row, j, cell, facts[slot], described[slot])
             else:
                 others[j, cells.classes[cell]] += 1
-        alike = such[: such_mentions(mentions, j, such)]
-        found, _ = relate(mentions, grown, cells, facts, row, alike, 0, j, near, keys, counts)
+        alike = similar[: similar_mentions(mentions, j, similar)]
+        found, _ = fill_near_cells(
+            mentions, grown, cells, facts, row, alike, 0, j, near, keys, counts
+        )
         for r in range(found):
             codes[rows + r] = described[cells.slots[grown.cells[0, near[r]]]]
             fill_relative(keys[r], RELATIVE, codes[rows + r])

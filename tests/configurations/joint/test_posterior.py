@@ -101,7 +101,7 @@ def test_spread_uniforms_lower_the_error_of_pairs() -> None:
         for seed in range(40):
             rng, sums = np.random.default_rng(seed), np.zeros((9, 9))
             uniforms = spread_uniforms(32, 9, rng) if name == "spread" else rng.random((32, 9))
-            found._explored(uniforms, 0, sums, np.zeros((9, 9)))
+            found._draw_and_search(uniforms, 0, sums, np.zeros((9, 9)))
             squares[name] += float(((sums / 32 - exact) ** 2).sum())
     assert squares["spread"] < 0.8 * squares["independent"]
 
@@ -110,10 +110,10 @@ def test_draws_and_beam_search_of_one_pass_are_those_of_two() -> None:
     found = posterior(40, 9, draws=25)
     rows, best = found.drawn_rows(), found.best(3)
     uniforms = spread_uniforms(25, 40, np.random.default_rng(found.seed))
-    drawn, entropies, none = found._explored(uniforms, 0)
+    drawn, entropies, none = found._draw_and_search(uniforms, 0)
     assert (found._in_text(drawn) == rows).all()
     assert len(none.labels) == 0
-    searched = found._explored(found._no_uniforms, found._width)[2]
+    searched = found._draw_and_search(found._no_uniforms, found._width)[2]
     np.testing.assert_array_equal(searched.log_weights[:3], best.log_weights)
     np.testing.assert_allclose(found.log_weights(best.labels), best.log_weights, atol=1e-9)
     assert found.entropy().value == pytest.approx(entropies.mean() / math.log(2))

@@ -12,38 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
-from partita.configurations.joint.codes import (
-    ACRONYM,
-    ALL_OF_EARLIER,
-    ALL_OF_LATER,
-    COSINES,
-    GENDER,
-    GOVERNOR,
-    HEAD,
-    HEAD_INSIDE,
-    KIND,
-    LAST_PRONOUN,
-    ME,
-    MODIFIED,
-    NUMBER,
-    OTHER_NUMERAL,
-    OWNER,
-    PARAGRAPH,
-    PART_OF_NAME,
-    PHRASE,
-    QUOTE,
-    RELATIONS,
-    SAME_CLUSTER,
-    SAME_HEAD,
-    SAME_STEM,
-    SAME_TEXT,
-    SHARED_RARITY,
-    SHARED_WORD,
-    TYPES,
-    UNIT,
-    WORD,
-    YOU,
-)
+from partita.configurations.joint import codes as code
 from partita.configurations.joint.features_kernels import Mentions
 from partita.core import IntArray
 
@@ -51,7 +20,7 @@ Small = NDArray[np.int32]
 
 FIRST, LAST, WITHOUT, CHILD, SIZE, TYPED, CELL_KINDS, NUMBERS, GENDERS = range(9)
 PRONOUN, NOUN, SHARES = 9, 10, 11
-CELL_COLUMNS = SHARES + len(TYPES)  # from SHARES on: sums of the members' probabilities of types
+CELL_COLUMNS = SHARES + len(code.TYPES)  # from SHARES on: the members' probabilities, summed
 EMPTY = 0  # the number of the cell without members
 (
     LEVEL, NEAREST, NOUNS, MATCHED, CLASH, LAST_ME, LAST_YOU, MODIFIERS_THERE,
@@ -61,7 +30,7 @@ SEEN_COLUMNS = 17
 NO_LIKENESS = 6  # of modifiers
 NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
-NO_NOUNS, NO_PHRASE = COSINES, 0
+NO_NOUNS, NO_PHRASE = code.COSINES, 0
 AGREEMENTS = (0.01, 0.05, 0.15, 0.3, 0.5, 0.75, 0.95)  # edges of the bins
 TYPE_AGREES = 5  # the bin from which the types count as the same
 
@@ -197,7 +166,7 @@ def copy_configuration(grown: Grown, source: int, target: int, j: int) -> None:
 
 
 @uncounted
-def meet(grown: Grown, first: int, last: int, cells: CellTable, count: int) -> int:
+def list_cells(grown: Grown, first: int, last: int, cells: CellTable, count: int) -> int:
     """Add the cells of some configurations to those met at this step; return their number."""
     slots, met = cells.slots, cells.met
     for b in range(first, last):
@@ -212,15 +181,15 @@ def meet(grown: Grown, first: int, last: int, cells: CellTable, count: int) -> i
 
 @uncounted
 def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
-    kind, known = mention[KIND], 0
-    for s in range(len(TYPES)):
+    kind, known = mention[code.KIND], 0
+    for s in range(len(code.TYPES)):
         cell[SHARES + s] += shares[s]
         known += shares[s]
     cell[TYPED] += known > 0
     cell[CELL_KINDS] |= 1 << kind
-    cell[NUMBERS] |= mention[NUMBER]
-    cell[GENDERS] |= mention[GENDER]
-    if kind <= LAST_PRONOUN:
+    cell[NUMBERS] |= mention[code.NUMBER]
+    cell[GENDERS] |= mention[code.GENDER]
+    if kind <= code.LAST_PRONOUN:
         cell[PRONOUN] = j
     else:
         cell[NOUN] = j
@@ -230,12 +199,12 @@ def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
 def type_agreement(shares: Small, cell: Small) -> int:
     """Return 0 if a type is unknown, else 1 to 8 by the probability that the types are the same."""
     product, known = 0, 0
-    for s in range(len(TYPES)):
+    for s in range(len(code.TYPES)):
         product += shares[s] * cell[SHARES + s]
         known += shares[s]
     if known == 0 or cell[TYPED] == 0:
         return 0
-    return _agreement(product / (UNIT * UNIT * cell[TYPED]))
+    return _agreement(product / (code.UNIT * code.UNIT * cell[TYPED]))
 
 
 @uncounted
@@ -251,7 +220,7 @@ def _agreement(probability: float) -> int:
 def likeliest_type(cell: Small) -> int:
     """Return the most probable type of a cell, 0 if nothing is known."""
     found = 0
-    for s in range(len(TYPES)):
+    for s in range(len(code.TYPES)):
         if cell[SHARES + s] > cell[SHARES + found]:
             found = s
     return found
@@ -261,12 +230,12 @@ def likeliest_type(cell: Small) -> int:
 def same_type(a: Small, b: Small) -> bool:
     """Return whether two mentions may well have the same type."""
     product, known, other = 0, 0, 0
-    for s in range(len(TYPES)):
+    for s in range(len(code.TYPES)):
         product += a[s] * b[s]
         known += a[s]
         other += b[s]
     unknown = known == 0 or other == 0
-    return unknown or _agreement(product / (UNIT * UNIT)) >= TYPE_AGREES
+    return unknown or _agreement(product / (code.UNIT * code.UNIT)) >= TYPE_AGREES
 
 
 @uncounted
@@ -275,24 +244,24 @@ def level(bits: int) -> int:
 
     0 none … 3 other numeral, 4 same head … 7 part of a name, 8 same text.
     """
-    if bits & SAME_TEXT:
+    if bits & code.SAME_TEXT:
         return 8
-    if bits & SAME_HEAD:
+    if bits & code.SAME_HEAD:
         return _head_level(bits)
-    if bits & (ACRONYM | PART_OF_NAME):
+    if bits & (code.ACRONYM | code.PART_OF_NAME):
         return 7
-    if bits & HEAD_INSIDE:
+    if bits & code.HEAD_INSIDE:
         return 2
-    return 1 if bits & (SHARED_WORD | SAME_STEM) else 0
+    return 1 if bits & (code.SHARED_WORD | code.SAME_STEM) else 0
 
 
 @uncounted
 def _head_level(bits: int) -> int:
-    if bits & OTHER_NUMERAL:
+    if bits & code.OTHER_NUMERAL:
         return 3
-    if bits & ALL_OF_LATER:
+    if bits & code.ALL_OF_LATER:
         return 6
-    return 5 if bits & (ALL_OF_EARLIER | PART_OF_NAME) else 4
+    return 5 if bits & (code.ALL_OF_EARLIER | code.PART_OF_NAME) else 4
 
 
 @uncounted
@@ -304,7 +273,7 @@ def fill_bits(cells: CellTable, used: int, row: IntArray) -> None:
 
 
 @uncounted
-def see(mentions: Mentions, cells: CellTable, used: int, row: IntArray, j: int) -> None:
+def compare_members(mentions: Mentions, cells: CellTable, used: int, row: IntArray, j: int) -> None:
     """Compare mention j with the members of all marked cells; parts come before wholes."""
     attributes, columns, seen, marked = (
         mentions.attributes,
@@ -312,32 +281,32 @@ def see(mentions: Mentions, cells: CellTable, used: int, row: IntArray, j: int) 
         cells.seen,
         cells.marked,
     )
-    kin, kind = mentions.kin[attributes[j, WORD]], attributes[j, KIND]
+    kin, kind = mentions.kin[attributes[j, code.WORD]], attributes[j, code.KIND]
     seen[EMPTY, MODIFIERS_THERE] = NO_LIKENESS
     for cell in range(1, used):
         if marked[cell] == j:
             before, i = columns[cell, WITHOUT], columns[cell, LAST]
             for k in range(SEEN_COLUMNS):
                 seen[cell, k] = seen[before, k]
-            if kind in (ME, YOU):
+            if kind in (code.ME, code.YOU):
                 _turns(attributes[j], attributes[i], seen[cell])
-            if attributes[i, KIND] > LAST_PRONOUN:
+            if attributes[i, code.KIND] > code.LAST_PRONOUN:
                 seen[cell, NOUNS] += 1
-                if kind > LAST_PRONOUN:
+                if kind > code.LAST_PRONOUN:
                     _compare_words(i, row[i], seen, cell)
-                    _compare_heads(kin[attributes[i, WORD]], row[i], seen, cell)
+                    _compare_heads(kin[attributes[i, code.WORD]], row[i], seen, cell)
 
 
 @uncounted
 def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
-    cosine, relation = kin % COSINES, (kin // COSINES) % RELATIONS
-    seen[cell, CLUSTER] = max(seen[cell, CLUSTER], 1 + (kin >= SAME_CLUSTER))
+    cosine, relation = kin % code.COSINES, (kin // code.COSINES) % code.RELATIONS
+    seen[cell, CLUSTER] = max(seen[cell, CLUSTER], 1 + (kin >= code.SAME_CLUSTER))
     if cosine > seen[cell, COSINE] or seen[cell, NOUNS] == 1:
         seen[cell, COSINE], seen[cell, RELATION] = cosine, relation
     elif cosine == seen[cell, COSINE]:
         seen[cell, RELATION] = max(seen[cell, RELATION], relation)
-    seen[cell, RARE] = max(seen[cell, RARE], (bits >> SHARED_RARITY) & 7)
-    seen[cell, PHRASES] = max(seen[cell, PHRASES], (bits >> PHRASE) & 7)
+    seen[cell, RARE] = max(seen[cell, RARE], (bits >> code.SHARED_RARITY) & 7)
+    seen[cell, PHRASES] = max(seen[cell, PHRASES], (bits >> code.PHRASE) & 7)
 
 
 @uncounted
@@ -345,27 +314,27 @@ def _compare_words(i: int, bits: int, seen: Small, cell: int) -> None:
     likeness = level(bits)
     if likeness >= TRUE_MATCH:
         seen[cell, MATCHED] += 1
-    if bits & OTHER_NUMERAL:
+    if bits & code.OTHER_NUMERAL:
         seen[cell, CLASH] = 1
-    if bits & SAME_HEAD:
+    if bits & code.SAME_HEAD:
         seen[cell, HEADS] += 1
     seen[cell, NEAREST] = likeness
     if likeness > 0 and likeness >= seen[cell, LEVEL]:
         seen[cell, LEVEL] = likeness
-        seen[cell, MODIFIERS_THERE] = (bits >> MODIFIED) & 7
+        seen[cell, MODIFIERS_THERE] = (bits >> code.MODIFIED) & 7
         seen[cell, MOST_ALIKE] = i + 1
 
 
 @uncounted
 def fit(attributes: Small, kin: NDArray[np.uint8], j: int, cell: Small) -> tuple[int, int]:
     """Return how the verb of j suits that of the last member, and the cell's most recent noun."""
-    verb = attributes[j, GOVERNOR]
-    other = attributes[cell[LAST], GOVERNOR]
-    governors = kin[verb, other] % COSINES if verb > 0 and other > 0 else 0
+    verb = attributes[j, code.GOVERNOR]
+    other = attributes[cell[LAST], code.GOVERNOR]
+    governors = kin[verb, other] % code.COSINES if verb > 0 and other > 0 else 0
     if cell[NOUN] < 0:
         return int(governors), NO_NOUNS
-    noun = attributes[cell[NOUN], WORD]
-    return int(governors), int(kin[verb, noun] % COSINES if verb > 0 else 0)
+    noun = attributes[cell[NOUN], code.WORD]
+    return int(governors), int(kin[verb, noun] % code.COSINES if verb > 0 else 0)
 
 
 @uncounted
@@ -374,55 +343,60 @@ def _turns(mention: Small, member: Small, seen: Small) -> None:
 
     Who speaks changes with the paragraph, so the I of the one before is often the you of this one.
     """
-    ago, voice = 1 + min(3, max(0, mention[PARAGRAPH] - member[PARAGRAPH])), voices(mention, member)
-    if member[KIND] == ME:
+    ago, voice = (
+        1 + min(3, max(0, mention[code.PARAGRAPH] - member[code.PARAGRAPH])),
+        voices(mention, member),
+    )
+    if member[code.KIND] == code.ME:
         seen[LAST_ME], seen[VOICE_OF_ME] = ago, voice
-    if member[KIND] == YOU:
+    if member[code.KIND] == code.YOU:
         seen[LAST_YOU], seen[VOICE_OF_YOU] = ago, voice
 
 
 @uncounted
 def voices(mention: Small, member: Small) -> int:
     """Return 1 if both stand in one quotation or in none, 2 in two quotations, else 3."""
-    if mention[QUOTE] == member[QUOTE]:
+    if mention[code.QUOTE] == member[code.QUOTE]:
         return 1
-    return 2 if mention[QUOTE] > 0 and member[QUOTE] > 0 else 3
+    return 2 if mention[code.QUOTE] > 0 and member[code.QUOTE] > 0 else 3
 
 
 @uncounted
 def owned(attributes: Small, columns: Small, homes: Small, row: IntArray, j: int, cell: int) -> int:
     """Return 0 not both possessed, 1 by others, 2 by the same, 3 by the same with one head."""
-    owner, found = attributes[j, OWNER], 0
+    owner, found = attributes[j, code.OWNER], 0
     while cell != EMPTY:
         i = columns[cell, LAST]
-        other = attributes[i, OWNER]
+        other = attributes[i, code.OWNER]
         if other >= 0:
-            same = 3 if row[i] & SAME_HEAD else 2
+            same = 3 if row[i] & code.SAME_HEAD else 2
             found = max(found, same if homes[owner] == homes[other] else 1)
         cell = columns[cell, WITHOUT]
     return found
 
 
 @uncounted
-def such_mentions(mentions: Mentions, j: int, such: IntArray) -> int:
+def similar_mentions(mentions: Mentions, j: int, similar: IntArray) -> int:
     """List the earlier mentions that are such as j; return their number."""
     found = 0
     for i in range(j):
-        if _such(mentions.attributes, i, j) and same_type(mentions.types[i], mentions.types[j]):
-            such[found] = i
+        if _is_similar(mentions.attributes, i, j) and same_type(
+            mentions.types[i], mentions.types[j]
+        ):
+            similar[found] = i
             found += 1
     return found
 
 
 @uncounted
-def habit(such: IntArray, homes: Small) -> tuple[int, int]:
+def habit(similar: IntArray, homes: Small) -> tuple[int, int]:
     """Return where such mentions went so far, and the home of the last of them, -1 for none.
 
     0 nothing to tell from, 1 stayed once or twice, 2 always stayed, 3 mostly, 4 mixed, 5 mostly
     changed: a document that keeps to one "you" goes on to do so.
     """
     stayed, changed, before = 0, 0, -1
-    for i in such:
+    for i in similar:
         stayed += homes[i] == before
         changed += before >= 0 and homes[i] != before
         before = homes[i]
@@ -433,9 +407,12 @@ def habit(such: IntArray, homes: Small) -> tuple[int, int]:
 
 
 @uncounted
-def _such(attributes: Small, i: int, j: int) -> bool:
+def _is_similar(attributes: Small, i: int, j: int) -> bool:
     """Return whether both are pronouns of one kind, or nouns or names of one head."""
-    kind = attributes[j, KIND]
-    if kind <= LAST_PRONOUN:
-        return bool(attributes[i, KIND] == kind)
-    return bool(attributes[i, HEAD] == attributes[j, HEAD] and attributes[i, KIND] > LAST_PRONOUN)
+    kind = attributes[j, code.KIND]
+    if kind <= code.LAST_PRONOUN:
+        return bool(attributes[i, code.KIND] == kind)
+    return bool(
+        attributes[i, code.HEAD] == attributes[j, code.HEAD]
+        and attributes[i, code.KIND] > code.LAST_PRONOUN
+    )

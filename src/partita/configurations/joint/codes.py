@@ -70,7 +70,7 @@ COSINES, RELATIONS, SAME_CLUSTER = 8, 8, 64
 
 K, G, S, R, D = len(KINDS), GROUP_COUNT, len(TYPES), len(ROLES), len(DETERMINERS)
 W = len(CLASSES)
-LEVELS = 10  # of likeness by words: see kernels.level
+LEVELS = 10  # of likeness by words: see cells_kernels.level
 
 
 @dataclass(frozen=True, slots=True)

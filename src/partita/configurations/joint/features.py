@@ -13,70 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.joint.codes import (
-    ATTRIBUTES,
-    CERTAINTY,
-    COMPLEMENT,
-    COORDINATED,
-    COSINES,
-    DERIVED,
-    DETERMINER,
-    DETERMINERS,
-    EARLIER_ABOVE,
-    END,
-    FEMININE,
-    FLAGS,
-    GENDER,
-    GOVERNOR,
-    HE,
-    HEAD,
-    HEAD_COUNT,
-    IT,
-    KIND,
-    KINDS,
-    LAST_PRONOUN,
-    LATER_ABOVE,
-    LENGTH,
-    LEXEME_ID,
-    MASCULINE,
-    MODIFIERS,
-    NEUTER,
-    NO_RELATION,
-    NOUN_CLASS,
-    NUMBER,
-    OTHER_CLASS,
-    OWNER,
-    PARAGRAPH,
-    PARENT,
-    PARTITIVE,
-    PARTS,
-    PLURAL,
-    POINTER,
-    POINTING,
-    POSITION,
-    PRESENCE,
-    QUESTION,
-    QUOTE,
-    RARITY,
-    REGION,
-    ROLE,
-    ROLES,
-    SAME_CLASS,
-    SAME_CLUSTER,
-    SAME_WORD,
-    SENTENCE,
-    SHE,
-    SINGULAR,
-    START,
-    SYNONYM,
-    TURN,
-    TYPE,
-    TYPES,
-    UNIT,
-    WORD,
-    YOU,
-    S,
-)
+from partita.configurations.joint import codes as code
 from partita.core import IntArray, Template
 from partita.text.words import WordTable, shipped_words
 
@@ -84,7 +21,7 @@ if TYPE_CHECKING:
     from partita.configurations.joint.features_kernels import Mentions
 
 
-KIND_NUMBERS = {kind: n for n, kind in enumerate(KINDS)}
+KIND_NUMBERS = {kind: n for n, kind in enumerate(code.KINDS)}
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -174,25 +111,25 @@ def is_plural(template: Template) -> bool:
     return number == "plural" or (isinstance(number, int) and number != 1)
 
 
-PRONOUN_GENDERS = {HE: MASCULINE, SHE: FEMININE, IT: NEUTER}
-SLOT_GENDERS = {"masc": MASCULINE, "fem": FEMININE, "neut": NEUTER}
+PRONOUN_GENDERS = {code.HE: code.MASCULINE, code.SHE: code.FEMININE, code.IT: code.NEUTER}
+SLOT_GENDERS = {"masc": code.MASCULINE, "fem": code.FEMININE, "neut": code.NEUTER}
 
 
 def _gender(template: Template, words: Sequence[str], kind: int) -> int:
     """Return a bit by the pronoun, the slot, or a noun or title for men or women; else 0."""
     gender = PRONOUN_GENDERS.get(kind) or SLOT_GENDERS.get(str(template.context.get("GENDER")))
-    if gender or kind <= LAST_PRONOUN or template.type not in ("person", "animal", ""):
+    if gender or kind <= code.LAST_PRONOUN or template.type not in ("person", "animal", ""):
         return gender or 0
     named = {template.head.lower(), words[0].rstrip(".") if words else ""}
     if named & WOMEN or named & MEN:
-        return FEMININE if named & WOMEN else MASCULINE
+        return code.FEMININE if named & WOMEN else code.MASCULINE
     return _name_gender(words) if template.form == "name" and template.type != "animal" else 0
 
 
 def _name_gender(words: Sequence[str]) -> int:
     """Return the gender of a name by its first word, 0 if the table of words does not say it."""
     side, least = name_side(words[0]) if words else 0.0, GIVEN if len(words) > 1 else ALONE
-    return FEMININE if side > least else MASCULINE if side < -least else 0
+    return code.FEMININE if side > least else code.MASCULINE if side < -least else 0
 
 
 FEMALE, MALE = ("she", "her", "mother", "daughter"), ("he", "his", "father", "son")
@@ -254,7 +191,9 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
     attributes = _attributes(ordered, texts, lexicon, numbers, vocabulary)
     mentions = Mentions(
         attributes,
-        np.array([type_shares(template) for template in ordered], dtype=np.int32).reshape(-1, S),
+        np.array([type_shares(template) for template in ordered], dtype=np.int32).reshape(
+            -1, code.S
+        ),
         np.array([_strings(text, numbers) for text in texts], dtype=np.int64).reshape(-1, 4),
         _sets([[*text.content, text.head] if text.content else [] for text in texts], numbers),
         _sets([text.name for text in texts], numbers),
@@ -272,8 +211,11 @@ def type_shares(template: Template) -> list[int]:
     """Return the probability of each type in thousandths; all 0 if nothing is known."""
     shares = template.context.get("SORT_PROBABILITIES")
     if shares is None:
-        shares = {template.type: 1.0} if template.type in TYPES[1:] else {}
-    return [0, *(round(UNIT * float(shares.get(entity_type, 0.0))) for entity_type in TYPES[1:])]
+        shares = {template.type: 1.0} if template.type in code.TYPES[1:] else {}
+    return [
+        0,
+        *(round(code.UNIT * float(shares.get(name, 0.0))) for name in code.TYPES[1:]),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +250,7 @@ def _text(
     template: Template, words: list[str], inner: Sequence[tuple[Template, list[str]]]
 ) -> _Text:
     kind, (head, parts) = kind_of(template, words), _head(template, words, inner)
-    if kind <= LAST_PRONOUN:
+    if kind <= code.LAST_PRONOUN:
         return _Text(words, kind, head, parts, [], [])
     telling = [word for word in words if _tells(word)]
     name = [w for w in str(template.slots.get("NAME", "")).lower().split() if _tells(w)]
@@ -321,12 +263,12 @@ def _head(
     head = template.head.lower()
     conjuncts = [str(word) for word in template.context.get("CONJUNCTS", ())]
     if conjuncts:
-        return "+".join(sorted([head, *conjuncts])), COORDINATED
+        return "+".join(sorted([head, *conjuncts])), code.COORDINATED
     if head not in PARTITIVES or "of" not in words[:-1]:
         return head, 0
     after = " ".join(words[words.index("of") + 1 :])
     whole = [t.head.lower() for t, own in inner if after.startswith(" ".join(own))]
-    return (whole[0] if whole else head), PARTITIVE
+    return (whole[0] if whole else head), code.PARTITIVE
 
 
 RARITIES = (7.0, 8.5, 10.0, 11.5, 13.0)  # of −log probability
@@ -359,9 +301,11 @@ def kinship(words: Sequence[str]) -> NDArray[np.uint8]:
     clusters = np.where(known, table.clusters[rows], 0)
     same = (clusters[:, None] == clusters[None, :]) & (clusters[:, None] > 0)
     _derivations(relation, rows, table)
-    np.fill_diagonal(relation, SAME_WORD)
-    np.fill_diagonal(cosine, COSINES - 1)
-    kin: NDArray[np.uint8] = (cosine + COSINES * relation + SAME_CLUSTER * same).astype(np.uint8)
+    np.fill_diagonal(relation, code.SAME_WORD)
+    np.fill_diagonal(cosine, code.COSINES - 1)
+    kin: NDArray[np.uint8] = (cosine + code.COSINES * relation + code.SAME_CLUSTER * same).astype(
+        np.uint8
+    )
     return kin
 
 
@@ -370,7 +314,7 @@ def _relations(senses: IntArray, table: WordTable) -> IntArray:
     classes = np.where(senses[:, 0] >= 0, table.classes[senses[:, 0]], 0)
     both = (classes[:, None] > 0) & (classes[None, :] > 0)
     same = classes[:, None] == classes[None, :]
-    relation = np.where(both, np.where(same, SAME_CLASS, OTHER_CLASS), NO_RELATION)
+    relation = np.where(both, np.where(same, code.SAME_CLASS, code.OTHER_CLASS), code.NO_RELATION)
     holders: dict[int, list[int]] = {}
     for word, held in enumerate(senses.tolist()):
         for sense in held:
@@ -380,10 +324,13 @@ def _relations(senses: IntArray, table: WordTable) -> IntArray:
         for sense in held:
             for above in table.ancestors(sense)[1:]:
                 for other in holders.get(above, ()):
-                    relation[word, other], relation[other, word] = EARLIER_ABOVE, LATER_ABOVE
+                    relation[word, other], relation[other, word] = (
+                        code.EARLIER_ABOVE,
+                        code.LATER_ABOVE,
+                    )
     for together in holders.values():
         if len(together) > 1:
-            relation[np.ix_(together, together)] = SYNONYM
+            relation[np.ix_(together, together)] = code.SYNONYM
     return relation
 
 
@@ -393,7 +340,7 @@ def _derivations(relation: IntArray, rows: IntArray, table: WordTable) -> None:
         first, last = np.searchsorted(table.derivations[:, 0], [row, row + 1]).tolist()
         for other in table.derivations[first:last, 1].tolist():
             if other in places:
-                relation[place, places[other]] = DERIVED
+                relation[place, places[other]] = code.DERIVED
 
 
 COMMON_WORDS = 1e-3  # probability from which a word counts half or less in a phrase
@@ -421,7 +368,7 @@ def lexeme(template: Template) -> str:
 
 
 def _lexeme(template: Template, words: Sequence[str], kind: int) -> str:
-    if kind > LAST_PRONOUN:
+    if kind > code.LAST_PRONOUN:
         return template.head.lower()
     return "*" + _surface(template, words)
 
@@ -461,20 +408,20 @@ def _attributes(
     numbers: dict[str, int],
     vocabulary: dict[str, int],
 ) -> NDArray[np.int32]:
-    attributes = np.zeros((len(templates), ATTRIBUTES), dtype=np.int32)
+    attributes = np.zeros((len(templates), code.ATTRIBUTES), dtype=np.int32)
     length = max((template.end for template in templates), default=0)
     counts = Counter(text.head for text in texts)
     for row, template, text in zip(attributes, templates, texts, strict=True):
         _refers(row, template, text)
         _stands(row, template, length)
         _means(row, template, text, vocabulary)
-        row[HEAD], row[HEAD_COUNT] = _number(text.head, numbers), counts[text.head]
-        row[PARTS], row[LENGTH] = text.parts, min(len(text.words), LONGEST)
-        row[LEXEME_ID] = lexicon.get(_lexeme(template, text.words, text.kind), 0)
-        row[MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
-        row[COMPLEMENT] = _complement(template, text.words)
-    nominal = attributes[:, KIND] > LAST_PRONOUN
-    attributes[:, RARITY] = np.where(nominal, rarities_of([text.head for text in texts]), 0)
+        row[code.HEAD], row[code.HEAD_COUNT] = _number(text.head, numbers), counts[text.head]
+        row[code.PARTS], row[code.LENGTH] = text.parts, min(len(text.words), LONGEST)
+        row[code.LEXEME_ID] = lexicon.get(_lexeme(template, text.words, text.kind), 0)
+        row[code.MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
+        row[code.COMPLEMENT] = _complement(template, text.words)
+    nominal = attributes[:, code.KIND] > code.LAST_PRONOUN
+    attributes[:, code.RARITY] = np.where(nominal, rarities_of([text.head for text in texts]), 0)
     _parents(attributes, templates)
     _paragraphs(attributes)
     return attributes
@@ -485,42 +432,46 @@ TURNS = (0, 1, 3, 9)  # mentions of a paragraph
 
 def _paragraphs(attributes: NDArray[np.int32]) -> None:
     """Fill how long the paragraph before is, and add whether it ends with a question."""
-    mentions = Counter(attributes[:, PARAGRAPH].tolist())
+    mentions = Counter(attributes[:, code.PARAGRAPH].tolist())
     asks = dict(
-        zip(attributes[:, PARAGRAPH].tolist(), attributes[:, QUESTION].tolist(), strict=True)
+        zip(
+            attributes[:, code.PARAGRAPH].tolist(),
+            attributes[:, code.QUESTION].tolist(),
+            strict=True,
+        )
     )
     for row in attributes:
-        before = int(row[PARAGRAPH]) - 1
-        row[TURN] = sum(mentions[before] > edge for edge in TURNS)
-        row[QUESTION] += 2 * asks.get(before, 0)
+        before = int(row[code.PARAGRAPH]) - 1
+        row[code.TURN] = sum(mentions[before] > edge for edge in TURNS)
+        row[code.QUESTION] += 2 * asks.get(before, 0)
 
 
 def _refers(row: NDArray[np.int32], template: Template, text: _Text) -> None:
     """Fill how the expression refers."""
     kind, word = text.kind, _surface(template, text.words)
-    pronoun = kind <= LAST_PRONOUN
+    pronoun = kind <= code.LAST_PRONOUN
     determiner = str(template.context.get("DETERMINER", ""))
     determiner = "possessor" if determiner in POSSESSIVES else determiner
-    row[KIND], row[GENDER] = kind, _gender(template, text.words, kind)
-    row[TYPE] = _place(template.type, TYPES)
-    if template.number is not None and kind != YOU:
-        row[NUMBER] = PLURAL if is_plural(template) else SINGULAR
-    row[DETERMINER] = _place(determiner, DETERMINERS)
-    row[POINTER] = _place(word, POINTING) if pronoun else 0
+    row[code.KIND], row[code.GENDER] = kind, _gender(template, text.words, kind)
+    row[code.TYPE] = _place(template.type, code.TYPES)
+    if template.number is not None and kind != code.YOU:
+        row[code.NUMBER] = code.PLURAL if is_plural(template) else code.SINGULAR
+    row[code.DETERMINER] = _place(determiner, code.DETERMINERS)
+    row[code.POINTER] = _place(word, code.POINTING) if pronoun else 0
     reflexive = pronoun and REFLEXIVE.fullmatch(word) is not None
-    row[FLAGS] = (word in POSSESSIVES or word in ABSOLUTE) + 2 * reflexive
+    row[code.FLAGS] = (word in POSSESSIVES or word in ABSOLUTE) + 2 * reflexive
 
 
 def _means(
     row: NDArray[np.int32], template: Template, text: _Text, vocabulary: dict[str, int]
 ) -> None:
     """Fill what the table of words knows of the head, and of what governs it."""
-    if text.kind > LAST_PRONOUN:
-        row[NOUN_CLASS] = _noun_class(text.head)
-        row[WORD] = vocabulary.setdefault(text.head, len(vocabulary))
+    if text.kind > code.LAST_PRONOUN:
+        row[code.NOUN_CLASS] = _noun_class(text.head)
+        row[code.WORD] = vocabulary.setdefault(text.head, len(vocabulary))
     governor = str(template.context.get("GOVERNOR", ""))
-    row[GOVERNOR] = vocabulary.setdefault(governor, len(vocabulary))
-    row[CERTAINTY], row[PRESENCE] = _certainty(template), _presence(template)
+    row[code.GOVERNOR] = vocabulary.setdefault(governor, len(vocabulary))
+    row[code.CERTAINTY], row[code.PRESENCE] = _certainty(template), _presence(template)
 
 
 def _noun_class(word: str) -> int:
@@ -534,7 +485,7 @@ def _certainty(template: Template) -> int:
     """Return 0 for an unknown type, 1 to 4 for a predicted one, 5 for a certain one."""
     shares = template.context.get("SORT_PROBABILITIES")
     if shares is None:
-        return 5 if template.type in TYPES[1:] else 0
+        return 5 if template.type in code.TYPES[1:] else 0
     highest = max(map(float, shares.values()), default=0.0)
     return 1 + sum(highest > edge for edge in (0.5, 0.7, 0.9))
 
@@ -549,13 +500,16 @@ def _presence(template: Template) -> int:
 
 def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
     """Return where the expression stands."""
-    row[ROLE] = _place(str(template.context.get("ROLE", "")), ROLES)
-    row[SENTENCE], row[PARAGRAPH] = template.sentence, template.context.get("PARAGRAPH", 0)
-    row[START], row[END] = template.start, template.end
-    row[QUOTE] = template.context.get("QUOTE", 0)
-    row[QUESTION] = bool(template.context.get("QUESTION", False))
-    row[REGION] = {"text": 0, "heading": 1}.get(template.region, 2)
-    row[POSITION] = min(TENTHS - 1, TENTHS * template.start // max(1, length))
+    row[code.ROLE] = _place(str(template.context.get("ROLE", "")), code.ROLES)
+    row[code.SENTENCE], row[code.PARAGRAPH] = (
+        template.sentence,
+        template.context.get("PARAGRAPH", 0),
+    )
+    row[code.START], row[code.END] = template.start, template.end
+    row[code.QUOTE] = template.context.get("QUOTE", 0)
+    row[code.QUESTION] = bool(template.context.get("QUESTION", False))
+    row[code.REGION] = {"text": 0, "heading": 1}.get(template.region, 2)
+    row[code.POSITION] = min(TENTHS - 1, TENTHS * template.start // max(1, length))
 
 
 def _modifiers(template: Template) -> list[str]:
@@ -582,15 +536,15 @@ def _place(value: str, among: Sequence[str]) -> int:
 def _parents(attributes: NDArray[np.int32], templates: Sequence[Template]) -> None:
     """Return what contains an expression, and who possesses it; only longer ones contain."""
     places = {template.id: n for n, template in enumerate(templates)}
-    attributes[:, PARENT] = attributes[:, OWNER] = -1
+    attributes[:, code.PARENT] = attributes[:, code.OWNER] = -1
     for n, template in enumerate(templates):
         around = places.get(str(template.context.get("PARENT", "")), -1)
         if around < 0 or not _contains(templates[around], template):
             continue
-        attributes[n, PARENT] = around
+        attributes[n, code.PARENT] = around
         possessive = template.context.get("ROLE") == "possessive"
         if possessive and around > n and templates[around].start == template.start:
-            attributes[around, OWNER] = n
+            attributes[around, code.OWNER] = n
 
 
 def _contains(outer: Template, inner: Template) -> bool:

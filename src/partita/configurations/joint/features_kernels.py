@@ -8,35 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
-from partita.configurations.joint.codes import (
-    ACRONYM,
-    ALL_OF_EARLIER,
-    ALL_OF_LATER,
-    APPOSED,
-    COMMON_MODIFIERS,
-    DENIED,
-    EARLIER_MODIFIED,
-    HEAD,
-    HEAD_INSIDE,
-    LATER_MODIFIED,
-    MODIFIED,
-    NESTED,
-    NO_MODIFIERS,
-    OTHER_MODIFIERS,
-    OTHER_NUMERAL,
-    PARENT,
-    PART_OF_NAME,
-    PHRASE,
-    PREDICATED,
-    SAME_HEAD,
-    SAME_MODIFIERS,
-    SAME_STEM,
-    SAME_TEXT,
-    SHARED_NAME,
-    SHARED_RARITY,
-    SHARED_WORD,
-    SIBLINGS,
-)
+from partita.configurations.joint import codes as code
 from partita.core import IntArray
 
 Attributes = NDArray[np.int32]
@@ -82,8 +54,8 @@ def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
             bits |= _texts(attributes, strings, i, j)
             bits |= _words(attributes, words, rarity, i, j)
             bits |= _names(names, i, j) | _numerals(numerals, i, j)
-            bits |= _modifiers(modifiers, i, j) << MODIFIED
-            bits |= _phrase(phrases[i], phrases[j]) << PHRASE
+            bits |= _modifiers(modifiers, i, j) << code.MODIFIED
+            bits |= _phrase(phrases[i], phrases[j]) << code.PHRASE
         row[i] = bits
 
 
@@ -105,15 +77,15 @@ def _phrase(earlier: NDArray[np.float32], later: NDArray[np.float32]) -> int:
 @uncounted
 def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
     text, stem, initials, compact = 0, 1, 2, 3
-    bits = SAME_TEXT if strings[i, text] == strings[j, text] else 0
-    if attributes[i, HEAD] == attributes[j, HEAD]:
-        bits |= SAME_HEAD
+    bits = code.SAME_TEXT if strings[i, text] == strings[j, text] else 0
+    if attributes[i, code.HEAD] == attributes[j, code.HEAD]:
+        bits |= code.SAME_HEAD
     elif strings[i, stem] > 0 and strings[i, stem] == strings[j, stem]:
-        bits |= SAME_STEM
+        bits |= code.SAME_STEM
     if strings[i, initials] > 0 and strings[i, initials] == strings[j, compact]:
-        bits |= ACRONYM
+        bits |= code.ACRONYM
     if strings[j, initials] > 0 and strings[j, initials] == strings[i, compact]:
-        bits |= ACRONYM
+        bits |= code.ACRONYM
     return bits
 
 
@@ -121,15 +93,17 @@ def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
 def _words(attributes: Attributes, words: Sets, rarity: IntArray, i: int, j: int) -> int:
     begin, held = words
     shared = _common(begin, held, i, j)
-    bits = SHARED_WORD if shared > 0 else 0
+    bits = code.SHARED_WORD if shared > 0 else 0
     if shared == begin[j + 1] - begin[j]:
-        bits |= ALL_OF_LATER
+        bits |= code.ALL_OF_LATER
     if shared == begin[i + 1] - begin[i]:
-        bits |= ALL_OF_EARLIER
-    if _holds(begin, held, i, attributes[j, HEAD]) or _holds(begin, held, j, attributes[i, HEAD]):
-        bits |= HEAD_INSIDE
+        bits |= code.ALL_OF_EARLIER
+    if _holds(begin, held, i, attributes[j, code.HEAD]) or _holds(
+        begin, held, j, attributes[i, code.HEAD]
+    ):
+        bits |= code.HEAD_INSIDE
     if shared > 0:
-        bits |= _rarest(begin, held, rarity, i, j) << SHARED_RARITY
+        bits |= _rarest(begin, held, rarity, i, j) << code.SHARED_RARITY
     return bits
 
 
@@ -155,7 +129,7 @@ def _names(names: Sets, i: int, j: int) -> int:
     if shared == 0:
         return 0
     whole = shared == begin[j + 1] - begin[j] or shared == begin[i + 1] - begin[i]
-    return SHARED_NAME | PART_OF_NAME if whole else SHARED_NAME
+    return code.SHARED_NAME | code.PART_OF_NAME if whole else code.SHARED_NAME
 
 
 @uncounted
@@ -163,7 +137,7 @@ def _numerals(numerals: Sets, i: int, j: int) -> int:
     """Return whether both hold numerals, and none in common."""
     begin, held = numerals
     both = begin[i + 1] > begin[i] and begin[j + 1] > begin[j]
-    return OTHER_NUMERAL if both and _common(begin, held, i, j) == 0 else 0
+    return code.OTHER_NUMERAL if both and _common(begin, held, i, j) == 0 else 0
 
 
 @uncounted
@@ -171,13 +145,13 @@ def _modifiers(modifiers: Sets, i: int, j: int) -> int:
     begin, held = modifiers
     earlier, later = begin[i + 1] - begin[i], begin[j + 1] - begin[j]
     if later == 0:
-        return NO_MODIFIERS if earlier == 0 else EARLIER_MODIFIED
+        return code.NO_MODIFIERS if earlier == 0 else code.EARLIER_MODIFIED
     if earlier == 0:
-        return LATER_MODIFIED
+        return code.LATER_MODIFIED
     shared = _common(begin, held, i, j)
     if shared == earlier and shared == later:
-        return SAME_MODIFIERS
-    return COMMON_MODIFIERS if shared > 0 else OTHER_MODIFIERS
+        return code.SAME_MODIFIERS
+    return code.COMMON_MODIFIERS if shared > 0 else code.OTHER_MODIFIERS
 
 
 @uncounted
@@ -185,23 +159,23 @@ def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
     apposition, copula, denied = 0, 1, 2
     bits = 0
     if _inside(attributes, j, i) or _inside(attributes, i, j):
-        bits |= NESTED
-    if attributes[i, PARENT] >= 0 and attributes[i, PARENT] == attributes[j, PARENT]:
-        bits |= SIBLINGS
+        bits |= code.NESTED
+    if attributes[i, code.PARENT] >= 0 and attributes[i, code.PARENT] == attributes[j, code.PARENT]:
+        bits |= code.SIBLINGS
     if tied[j, apposition] == i or tied[i, apposition] == j:
-        bits |= APPOSED
+        bits |= code.APPOSED
     if tied[j, copula] == i or tied[i, copula] == j:
-        bits |= PREDICATED
+        bits |= code.PREDICATED
     if tied[j, denied] == i or tied[i, denied] == j:
-        bits |= DENIED
+        bits |= code.DENIED
     return bits
 
 
 @uncounted
 def _inside(attributes: Attributes, inner: int, outer: int) -> bool:
-    around = attributes[inner, PARENT]
+    around = attributes[inner, code.PARENT]
     while around >= 0 and around != outer:
-        around = attributes[around, PARENT]
+        around = attributes[around, code.PARENT]
     return bool(around == outer)
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
 from partita.configurations.joint import codes as code
-from partita.configurations.joint import codes as column
 from partita.configurations.joint.cells_kernels import (
     CELL_KINDS,
     CLASH,
@@ -61,7 +60,7 @@ from partita.core import IntArray
 
 Codes = NDArray[np.uint8]
 LEVEL_COUNT, COSINES = code.LEVELS, code.COSINES
-KIND_GROUPS = np.array(column.GROUPS)
+KIND_GROUPS = np.array(code.GROUPS)
 THIRD_AS_NUMBER = 3
 (
     BEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, ALL_HEADS, HEAD_CELLS, RANK, BEST_COSINE,
@@ -86,8 +85,8 @@ RELATIVE_NEW = np.array([
 KEY_BITS, KEY_MASK = 4, 15
 # A cell that shares one of these with a mention is never far from it.
 STRONG = (
-    column.SAME_TEXT | column.SAME_HEAD | column.SHARED_WORD | column.SHARED_NAME | column.SAME_STEM
-    | column.ACRONYM | column.APPOSED | column.PREDICATED | column.DENIED
+    code.SAME_TEXT | code.SAME_HEAD | code.SHARED_WORD | code.SHARED_NAME | code.SAME_STEM
+    | code.ACRONYM | code.APPOSED | code.PREDICATED | code.DENIED
 )  # fmt: skip
 FAR_AGREEMENT = 2  # up to this bin of agreement the types differ
 LONG_AGO = 60  # mentions since the last of a cell, after which it is out of sight
@@ -119,8 +118,8 @@ def classify(mentions: Mentions, cells: CellTable, count: int, j: int) -> None:
     """
     attributes, shares, columns = mentions.attributes, mentions.types[j], cells.columns
     met, bits, classes, marked = cells.met, cells.bits, cells.classes, cells.marked
-    kind, sentence = attributes[j, column.KIND], attributes[j, column.SENTENCE]
-    pronoun = 1 << kind if kind <= column.LAST_PRONOUN else 0
+    kind, sentence = attributes[j, code.KIND], attributes[j, code.SENTENCE]
+    pronoun = 1 << kind if kind <= code.LAST_PRONOUN else 0
     for slot in range(count):
         cell = met[slot]
         last = columns[cell, LAST]
@@ -130,7 +129,7 @@ def classify(mentions: Mentions, cells: CellTable, count: int, j: int) -> None:
             if j - last > LONG_AGO and not recalled:
                 classes[cell] = LONG_AGO_CLASS
             elif 0 < type_agreement(shares, columns[cell]) <= FAR_AGREEMENT:
-                classes[cell] = sentence - attributes[last, column.SENTENCE] <= 1
+                classes[cell] = sentence - attributes[last, code.SENTENCE] <= 1
         while classes[met[slot]] == NEAR and cell != EMPTY and marked[cell] != j:
             marked[cell] = j
             cell = columns[cell, WITHOUT]
@@ -179,11 +178,11 @@ def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, fact
     facts[F_PHRASES], facts[F_RARE] = seen[PHRASES], seen[RARE]
     similar = agrees and facts[F_COSINE] > 0
     facts[F_SIMILARITY] = COSINES * seen[COSINE] + seen[PHRASES] if similar else 0
-    facts[F_OVERLAPS] = (bits & column.SHARED_WORD) > 0
+    facts[F_OVERLAPS] = (bits & code.SHARED_WORD) > 0
     facts[F_APPOSED] = out[code.C_APPOSITION]
     facts[F_SENTENCES] = out[code.C_SENTENCES]
-    speaks = cell[CELL_KINDS] & (1 << column.ME | 1 << column.YOU) > 0
-    facts[F_SPEAKS] = mention[column.KIND] <= column.YOU and speaks
+    speaks = cell[CELL_KINDS] & (1 << code.ME | 1 << code.YOU) > 0
+    facts[F_SPEAKS] = mention[code.KIND] <= code.YOU and speaks
 
 
 class Counts(NamedTuple):
@@ -205,13 +204,13 @@ def no_counts() -> Counts:
 
 
 @uncounted
-def relate(
+def fill_near_cells(
     mentions: Mentions,
     grown: Grown,
     cells: CellTable,
     facts: Small,
     row: IntArray,
-    such: IntArray,
+    similar: IntArray,
     b: int,
     j: int,
     near: IntArray,
@@ -222,8 +221,8 @@ def relate(
 
     Then follow the place and the key of "new", and the places of the far cells that are not long
     ago. Returns the number of near cells and of those far cells. `facts` (cells met, FACTS) are
-    those of `describe_cell`, `row` (mentions) the relations of j to earlier ones, `such` those
-    of `such_mentions`. `near` and `keys` (mentions + 2) are written, `counts` is room for
+    those of `describe_cell`, `row` (mentions) the relations of j to earlier ones, `similar` those
+    of `similar_mentions`. `near` and `keys` (mentions + 2) are written, `counts` is room for
     work. The first loop goes from the most recent cell on: `totals` counts what came before, which
     is a cell's rank; near[count - others + 1:count + 1] keeps the far cells at the other end until
     the number of near ones is known. The second loop adds to the keys what needs all cells: how
@@ -254,9 +253,9 @@ def relate(
         near[found + 1 + k] = near[count - others + 1 + k]
     for k in range(most - 1, 0, -1):
         better[k] += better[k + 1]
-    usual, latest = habit(such, homes)
+    usual, latest = habit(similar, homes)
     best, met = totals[BEST], False
-    rivals, owner = min(4, levels[best]), mentions.attributes[j, column.OWNER] >= 0
+    rivals, owner = min(4, levels[best]), mentions.attributes[j, code.OWNER] >= 0
     for r in range(found):
         cell = row_of_cells[near[r]]
         slot = slots[cell]
@@ -342,37 +341,37 @@ def _meanings(
     """Code what the table of words says about mention and cell."""
     out[code.C_COSINE] = seen[COSINE]
     out[code.C_RELATION], out[code.C_CLUSTER] = seen[RELATION], seen[CLUSTER]
-    verb, word = attributes[cell[LAST], column.GOVERNOR], attributes[j, column.WORD]
+    verb, word = attributes[cell[LAST], code.GOVERNOR], attributes[j, code.WORD]
     out[code.C_SUITS] = kin[word, verb] % COSINES if verb > 0 and word > 0 else NO_NOUNS
     out[code.C_SHARED], out[code.C_PHRASE] = seen[RARE], seen[PHRASES]
     out[code.C_GOVERNORS], out[code.C_FIT] = fit(attributes, kin, j, cell)
-    out[code.C_LAST_PRESENCE] = attributes[cell[LAST], column.PRESENCE]
-    noun, parts = cell[NOUN], 4 * attributes[j, column.PARTS]
-    out[code.C_CELL_CLASS] = attributes[noun, column.NOUN_CLASS] if noun >= 0 else 0
-    out[code.C_PARTS] = parts + (attributes[noun, column.PARTS] if noun >= 0 else 0)
+    out[code.C_LAST_PRESENCE] = attributes[cell[LAST], code.PRESENCE]
+    noun, parts = cell[NOUN], 4 * attributes[j, code.PARTS]
+    out[code.C_CELL_CLASS] = attributes[noun, code.NOUN_CLASS] if noun >= 0 else 0
+    out[code.C_PARTS] = parts + (attributes[noun, code.PARTS] if noun >= 0 else 0)
 
 
 @uncounted
 def _own(mention: Small, around: int, out: Codes) -> None:
-    out[code.C_KIND] = mention[column.KIND]
-    out[code.C_GROUP] = KIND_GROUPS[mention[column.KIND]]
-    out[code.C_TYPE] = mention[column.TYPE]
-    out[code.C_FLAGS] = mention[column.FLAGS]
-    out[code.C_POINTER] = mention[column.POINTER]
+    out[code.C_KIND] = mention[code.KIND]
+    out[code.C_GROUP] = KIND_GROUPS[mention[code.KIND]]
+    out[code.C_TYPE] = mention[code.TYPE]
+    out[code.C_FLAGS] = mention[code.FLAGS]
+    out[code.C_POINTER] = mention[code.POINTER]
     out[code.C_CERTAINTY], out[code.C_PRESENCE] = (
-        mention[column.CERTAINTY],
-        mention[column.PRESENCE],
+        mention[code.CERTAINTY],
+        mention[code.PRESENCE],
     )
-    out[code.C_RARITY], out[code.C_PARENT] = mention[column.RARITY], around
-    out[code.C_DETERMINER], out[code.C_LENGTH] = mention[column.DETERMINER], mention[column.LENGTH]
-    out[code.C_QUESTION], out[code.C_TURN] = mention[column.QUESTION], mention[column.TURN]
+    out[code.C_RARITY], out[code.C_PARENT] = mention[code.RARITY], around
+    out[code.C_DETERMINER], out[code.C_LENGTH] = mention[code.DETERMINER], mention[code.LENGTH]
+    out[code.C_QUESTION], out[code.C_TURN] = mention[code.QUESTION], mention[code.TURN]
 
 
 @uncounted
 def _head_count(mention: Small) -> int:
-    if mention[column.KIND] <= column.LAST_PRONOUN:
+    if mention[code.KIND] <= code.LAST_PRONOUN:
         return 0
-    return binned(mention[column.HEAD_COUNT], 8)
+    return binned(mention[code.HEAD_COUNT], 8)
 
 
 @uncounted
@@ -382,22 +381,22 @@ def _words(seen: Small, bits: int, out: Codes) -> None:
         out[code.C_ALIKE] = 3
     else:
         out[code.C_ALIKE] = 2 if seen[MATCHED] == seen[NOUNS] else min(1, seen[MATCHED])
-    cover = 2 if bits & column.ALL_OF_EARLIER else 0
-    out[code.C_COVER] = cover + (bits & column.ALL_OF_LATER > 0)
+    cover = 2 if bits & code.ALL_OF_EARLIER else 0
+    out[code.C_COVER] = cover + (bits & code.ALL_OF_LATER > 0)
     out[code.C_MODIFIERS] = seen[MODIFIERS_THERE]
     out[code.C_NUMERALS] = seen[CLASH]
 
 
 @uncounted
 def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
-    sentences = mention[column.SENTENCE] - last[column.SENTENCE]
+    sentences = mention[code.SENTENCE] - last[code.SENTENCE]
     out[code.C_SENTENCES] = 0 if sentences <= 0 else binned(sentences, 8) + 1
     out[code.C_MENTIONS] = min(8, binned(between, 8) + 1)
-    paragraphs = mention[column.PARAGRAPH] - last[column.PARAGRAPH]
+    paragraphs = mention[code.PARAGRAPH] - last[code.PARAGRAPH]
     out[code.C_PARAGRAPHS] = max(0, min(2, paragraphs)) + (paragraphs > 4)
-    nearby = 2 * last[column.ROLE] + (sentences == 0)
+    nearby = 2 * last[code.ROLE] + (sentences == 0)
     out[code.C_NEARBY] = nearby if sentences <= 1 else 0
-    gap, found = mention[column.START] - last[column.END], 0
+    gap, found = mention[code.START] - last[code.END], 0
     for edge in (-1, 1, 3, 5, 12, 40):
         if gap > edge:
             found += 1
@@ -407,12 +406,12 @@ def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
 @uncounted
 def _around(attributes: Small, mention: Small) -> int:
     """Return how the expression around a mention refers."""
-    return _group(attributes, mention[column.PARENT])
+    return _group(attributes, mention[code.PARENT])
 
 
 @uncounted
 def _group(attributes: Small, i: int) -> int:
-    return int(KIND_GROUPS[attributes[i, column.KIND]]) if i >= 0 else column.GROUP_COUNT
+    return int(KIND_GROUPS[attributes[i, code.KIND]]) if i >= 0 else code.GROUP_COUNT
 
 
 @uncounted
@@ -420,7 +419,7 @@ def _since(attributes: Small, j: int, i: int) -> int:
     """Return the sentences since mention i, 9 if there is none."""
     if i < 0:
         return 9
-    sentences = attributes[j, column.SENTENCE] - attributes[i, column.SENTENCE]
+    sentences = attributes[j, code.SENTENCE] - attributes[i, code.SENTENCE]
     return 0 if sentences <= 0 else binned(sentences, 8) + 1
 
 
@@ -428,14 +427,14 @@ def _since(attributes: Small, j: int, i: int) -> int:
 def _numbers(attributes: Small, j: int, i: int) -> int:
     if i < 0:
         return 9
-    return int(3 * attributes[j, column.NUMBER] + attributes[i, column.NUMBER])
+    return int(3 * attributes[j, code.NUMBER] + attributes[i, code.NUMBER])
 
 
 @uncounted
 def _places(attributes: Small, cell: Small, alike: int, j: int, out: Codes) -> None:
     """Code where single members stand, and how they refer."""
     noun = cell[NOUN]
-    out[code.C_OTHER_COMPLEMENT] = attributes[alike, column.COMPLEMENT] if alike >= 0 else 0
+    out[code.C_OTHER_COMPLEMENT] = attributes[alike, code.COMPLEMENT] if alike >= 0 else 0
     out[code.C_ALIKE_SENTENCES] = _since(attributes, j, alike)
     out[code.C_ALIKE_NUMBER] = _numbers(attributes, j, alike)
     out[code.C_NOUN_SENTENCES] = _since(attributes, j, noun)
@@ -448,40 +447,40 @@ def _places(attributes: Small, cell: Small, alike: int, j: int, out: Codes) -> N
 @uncounted
 def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes) -> None:
     out[code.C_SIZE] = binned(cell[SIZE], 7)
-    out[code.C_LAST_GROUP] = KIND_GROUPS[last[column.KIND]]
-    out[code.C_FIRST] = KIND_GROUPS[first[column.KIND]]
-    out[code.C_ROLES] = mention[column.ROLE] * len(column.ROLES) + last[column.ROLE]
-    there = 2 if last[column.REGION] == 1 else 1 if first[column.REGION] == 1 else 0
-    out[code.C_QUOTE] = 3 * (mention[column.QUOTE] > 0) + voices(mention, last) - 1
-    out[code.C_HEADINGS] = 3 * (mention[column.REGION] == 1) + there
+    out[code.C_LAST_GROUP] = KIND_GROUPS[last[code.KIND]]
+    out[code.C_FIRST] = KIND_GROUPS[first[code.KIND]]
+    out[code.C_ROLES] = mention[code.ROLE] * len(code.ROLES) + last[code.ROLE]
+    there = 2 if last[code.REGION] == 1 else 1 if first[code.REGION] == 1 else 0
+    out[code.C_QUOTE] = 3 * (mention[code.QUOTE] > 0) + voices(mention, last) - 1
+    out[code.C_HEADINGS] = 3 * (mention[code.REGION] == 1) + there
 
 
 @uncounted
 def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
-    out[code.C_NUMBER] = 4 * mention[column.NUMBER] + cell[NUMBERS]
-    out[code.C_GENDER] = 5 * _gender(mention[column.GENDER]) + _gender(cell[GENDERS])
+    out[code.C_NUMBER] = 4 * mention[code.NUMBER] + cell[NUMBERS]
+    out[code.C_GENDER] = 5 * _gender(mention[code.GENDER]) + _gender(cell[GENDERS])
     out[code.C_TURNS] = 5 * seen[LAST_ME] + seen[LAST_YOU]
-    quoted = mention[column.QUOTE] > 0
+    quoted = mention[code.QUOTE] > 0
     out[code.C_VOICES] = 16 * quoted + 4 * seen[VOICE_OF_ME] + seen[VOICE_OF_YOU]
 
 
 @uncounted
 def _gender(bits: int) -> int:
     """Return 0 unknown, 1 masculine, 2 feminine, 3 neuter, 4 several."""
-    if bits == column.NEUTER:
+    if bits == code.NEUTER:
         return 3
-    return bits if bits <= column.FEMININE else 4
+    return bits if bits <= code.FEMININE else 4
 
 
 @uncounted
 def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> None:
     """Code the cell's last pronoun: none, this kind last, this kind earlier, other, as before."""
-    kind = mention[column.KIND]
+    kind = mention[code.KIND]
     out[code.C_SPEAKING] = cell[CELL_KINDS] & 7
     if cell[PRONOUN] < 0:
         out[code.C_PRONOUN] = 0
         return
-    theirs = attributes[cell[PRONOUN], column.KIND]
+    theirs = attributes[cell[PRONOUN], code.KIND]
     if theirs == kind:
         out[code.C_PRONOUN] = 1 if cell[PRONOUN] == cell[LAST] else 4
     else:
@@ -490,10 +489,10 @@ def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> Non
 
 @uncounted
 def _syntax(bits: int, last_bits: int, out: Codes) -> None:
-    nested = 1 if last_bits & column.NESTED else 2 if bits & column.NESTED else 0
-    out[code.C_NESTING] = 3 if bits & column.SIBLINGS else nested
-    predicated = 1 if bits & column.PREDICATED else 0
-    out[code.C_APPOSITION] = 2 if bits & column.APPOSED else predicated
+    nested = 1 if last_bits & code.NESTED else 2 if bits & code.NESTED else 0
+    out[code.C_NESTING] = 3 if bits & code.SIBLINGS else nested
+    predicated = 1 if bits & code.PREDICATED else 0
+    out[code.C_APPOSITION] = 2 if bits & code.APPOSED else predicated
 
 
 @uncounted
@@ -501,41 +500,41 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
     """Return whether type, number, gender, person and nesting allow it."""
     if not _types_agree(out[code.C_AGREEMENT]):
         return False
-    number = mention[column.NUMBER]
+    number = mention[code.NUMBER]
     both = number > 0 and cell[NUMBERS] > 0
     if both and cell[NUMBERS] != THIRD_AS_NUMBER and cell[NUMBERS] != number:
         return False
-    kind = mention[column.KIND]
-    pronoun = kind <= column.LAST_PRONOUN
-    mine, theirs = _gender(mention[column.GENDER]), _gender(cell[GENDERS])
+    kind = mention[code.KIND]
+    pronoun = kind <= code.LAST_PRONOUN
+    mine, theirs = _gender(mention[code.GENDER]), _gender(cell[GENDERS])
     if pronoun and mine > 0 and 0 < theirs < 4 and mine != theirs:
         return False
     if out[code.C_NESTING] == 1 or out[code.C_NESTING] == 2:
         return False
-    if kind <= column.YOU:
+    if kind <= code.YOU:
         return bool((cell[CELL_KINDS] >> kind) & 1)
     speaks = cell[CELL_KINDS] & 7  # I, we, you
-    return bool(not pronoun or kind == column.DEMONSTRATIVE or speaks == 0)
+    return bool(not pronoun or kind == code.DEMONSTRATIVE or speaks == 0)
 
 
 @uncounted
 def describe_new(attributes: Small, j: int, out: Codes) -> None:
     """Fill the codes of a mention that starts a cell, relative ones apart."""
     mention = attributes[j]
-    out[code.N_KIND], out[code.N_TYPE] = mention[column.KIND], mention[column.TYPE]
-    out[code.N_LENGTH], out[code.N_MODIFIERS] = mention[column.LENGTH], mention[column.MODIFIERS]
-    out[code.N_DETERMINER] = mention[column.DETERMINER]
-    out[code.N_POSITION], out[code.N_REGION] = mention[column.POSITION], mention[column.REGION]
-    out[code.N_ROLE], out[code.N_NESTED] = mention[column.ROLE], mention[column.PARENT] >= 0
-    out[code.N_FLAGS], out[code.N_POINTER] = mention[column.FLAGS], mention[column.POINTER]
+    out[code.N_KIND], out[code.N_TYPE] = mention[code.KIND], mention[code.TYPE]
+    out[code.N_LENGTH], out[code.N_MODIFIERS] = mention[code.LENGTH], mention[code.MODIFIERS]
+    out[code.N_DETERMINER] = mention[code.DETERMINER]
+    out[code.N_POSITION], out[code.N_REGION] = mention[code.POSITION], mention[code.REGION]
+    out[code.N_ROLE], out[code.N_NESTED] = mention[code.ROLE], mention[code.PARENT] >= 0
+    out[code.N_FLAGS], out[code.N_POINTER] = mention[code.FLAGS], mention[code.POINTER]
     out[code.N_PARENT] = _around(attributes, mention)
-    out[code.N_COMPLEMENT] = mention[column.COMPLEMENT]
-    out[code.N_HEAD_COUNT], out[code.N_PARTS] = _head_count(mention), mention[column.PARTS]
-    out[code.N_CERTAINTY] = mention[column.CERTAINTY]
-    out[code.N_PRESENCE] = mention[column.PRESENCE]
-    out[code.N_RARITY], out[code.N_CLASS] = mention[column.RARITY], mention[column.NOUN_CLASS]
-    out[code.N_QUESTION], out[code.N_TURN] = mention[column.QUESTION], mention[column.TURN]
-    out[code.N_QUOTED] = mention[column.QUOTE] > 0
+    out[code.N_COMPLEMENT] = mention[code.COMPLEMENT]
+    out[code.N_HEAD_COUNT], out[code.N_PARTS] = _head_count(mention), mention[code.PARTS]
+    out[code.N_CERTAINTY] = mention[code.CERTAINTY]
+    out[code.N_PRESENCE] = mention[code.PRESENCE]
+    out[code.N_RARITY], out[code.N_CLASS] = mention[code.RARITY], mention[code.NOUN_CLASS]
+    out[code.N_QUESTION], out[code.N_TURN] = mention[code.QUESTION], mention[code.TURN]
+    out[code.N_QUOTED] = mention[code.QUOTE] > 0
 
 
 @uncounted
@@ -548,7 +547,7 @@ def fill_relative(key: int, relative: IntArray, out: Codes) -> None:
 @uncounted
 def _split(mention: Small, heads: int, cells: int) -> int:
     """Return how many earlier mentions share the head, and whether in one, few or many cells."""
-    if heads == 0 or mention[column.KIND] <= column.LAST_PRONOUN:
+    if heads == 0 or mention[code.KIND] <= code.LAST_PRONOUN:
         return 0
     spread = 0 if cells == 1 else 1 if 2 * cells <= heads + 1 else 2
     return min(11, min(4, heads) + 4 * spread)

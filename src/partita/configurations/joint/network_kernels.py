@@ -18,15 +18,15 @@ from partita.configurations.joint.cells_kernels import (
     CellTable,
     Grown,
     Small,
+    compare_members,
     copy_configuration,
     fill_bits,
     growing,
-    meet,
+    list_cells,
     no_cells,
     place,
     place_of,
-    see,
-    such_mentions,
+    similar_mentions,
     with_room,
 )
 from partita.configurations.joint.codes import LEXEME_ID
@@ -45,8 +45,8 @@ from partita.configurations.joint.kernels import (
     classify,
     describe_cell,
     describe_new,
+    fill_near_cells,
     no_counts,
-    relate,
 )
 from partita.core import FloatArray, IntArray
 
@@ -209,7 +209,7 @@ def _list_rows(starts: IntArray, which: IntArray, codes: Codes, rows: IntArray) 
 
 
 @kernel()
-def look(
+def fill_view(
     mentions: Mentions,
     network: Network,
     cells: CellTable,
@@ -231,7 +231,7 @@ def look(
     _start(mentions, network, j, view.sums[NEW_PATTERN])
     fill_bits(cells, used, row)
     classify(mentions, cells, count, j)
-    see(mentions, cells, used, row, j)
+    compare_members(mentions, cells, used, row, j)
     table, examples = np.zeros(_room(count), np.int32), np.full(j + 1, -1, np.int32)
     own, rows, patterns = np.zeros(network.table.shape[1], np.int32), np.zeros(CODES, np.int64), 1
     recent = np.full(RECENT, -1, np.int32)
@@ -400,7 +400,7 @@ def choose(
     view: View,
     known: Known,
     row: IntArray,
-    such: IntArray,
+    similar: IntArray,
     b: int,
     j: int,
     choice: Choice,
@@ -415,8 +415,8 @@ def choose(
     """
     count, slots, row_of_cells = grown.counts[b], cells.slots, grown.cells[b]
     scores, near, keys, patterns = choice.scores, choice.near, choice.keys, view.patterns
-    found, others = relate(
-        mentions, grown, cells, view.facts, row, such, b, j, near, keys, choice.counts
+    found, others = fill_near_cells(
+        mentions, grown, cells, view.facts, row, similar, b, j, near, keys, choice.counts
     )
     heads, known_keys, known_scores, following = (
         known.heads,
@@ -565,15 +565,15 @@ def _log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> 
     found, grown, firsts = np.zeros(width), growing(width, n), np.full((width, n), -1, np.int64)
     cells, used = no_cells(4 * n + 4), 1
     view, choice = new_view(4 * n, units), _no_choice(n, units)
-    row, such = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    row, similar = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for j in range(n):
         fill_relations(mentions, j, row)
-        alike = such[: such_mentions(mentions, j, such)]
-        count = meet(grown, 0, width, cells, 0)
+        alike = similar[: similar_mentions(mentions, j, similar)]
+        count = list_cells(grown, 0, width, cells, 0)
         if count > len(view.facts):
             view = new_view(2 * count, units)
         known = _no_scores(
-            look(mentions, network, cells, used, count, row, j, view), width * (j + 1)
+            fill_view(mentions, network, cells, used, count, row, j, view), width * (j + 1)
         )
         cells = with_room(cells, used, width)
         for b in range(width):
@@ -587,7 +587,7 @@ def _log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> 
 
 
 @kernel()
-def explored(
+def draw_and_search(
     mentions: Mentions,
     network: Network,
     uniforms: FloatArray,
@@ -610,15 +610,15 @@ def explored(
     grown, entropies, logs = growing(draws + 2 * width, n), np.zeros(draws), np.zeros(width)
     cells, used = no_cells(4 * n + 4), 1
     view, choice = new_view(4 * n, units), _no_choice(n, units)
-    row, such = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    row, similar = np.zeros(n, np.int64), np.zeros(n, np.int64)
     old, new, kept, dropped = draws, draws + width, min(1, width), -np.inf
     for j in range(n):
         fill_relations(mentions, j, row)
-        alike = such[: such_mentions(mentions, j, such)]
-        count = meet(grown, old, old + kept, cells, meet(grown, 0, draws, cells, 0))
+        alike = similar[: similar_mentions(mentions, j, similar)]
+        count = list_cells(grown, old, old + kept, cells, list_cells(grown, 0, draws, cells, 0))
         if count > len(view.facts):
             view = new_view(2 * count, units)
-        patterns = look(mentions, network, cells, used, count, row, j, view)
+        patterns = fill_view(mentions, network, cells, used, count, row, j, view)
         known = _no_scores(patterns, (draws + kept) * (j + 1))
         cells = with_room(cells, used, draws + width)
         means, variances = np.zeros(count + 1), np.zeros(count + 1)

@@ -185,7 +185,11 @@ class JointPosterior:
         """List the best by beam search, with exact log P; `gap` bounds what it may have missed."""
         if self.size <= LARGEST:
             return self._enumerated().best(k)
-        found = self._draws().best if k <= self._width else self._explored(self._no_uniforms, k)[2]
+        found = (
+            self._draws().best
+            if k <= self._width
+            else self._draw_and_search(self._no_uniforms, k)[2]
+        )
         labels, logs = found.labels[:k], found.log_weights[:k]
         return Best(self._in_text(labels), logs, max(0.0, found.gap - float(logs[-1])))
 
@@ -197,7 +201,7 @@ class JointPosterior:
     def _no_uniforms(self) -> FloatArray:
         return np.zeros((0, self.size))
 
-    def _explored(
+    def _draw_and_search(
         self,
         uniforms: FloatArray,
         width: int,
@@ -208,16 +212,16 @@ class JointPosterior:
 
         The gap of the list is the highest log P dropped.
         """
-        from partita.configurations.joint.network_kernels import explored
+        from partita.configurations.joint.network_kernels import draw_and_search
 
-        rows, entropies, best, logs, dropped = explored(
+        rows, entropies, best, logs, dropped = draw_and_search(
             self.mentions, self.network, uniforms, width, sums, squares
         )
         return rows, entropies, Best(best, logs, float(dropped))
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         blocks = (min(TOGETHER, count - first) for first in range(0, count, TOGETHER))
-        rows = [self._explored(rng.random((block, self.size)), 0)[0] for block in blocks]
+        rows = [self._draw_and_search(rng.random((block, self.size)), 0)[0] for block in blocks]
         return self._in_text(np.concatenate([np.zeros((0, self.size), np.int64), *rows]))
 
     def drawn_rows(self) -> IntArray:
@@ -257,7 +261,7 @@ def _sample(posterior: JointPosterior) -> Estimates:
     while count < wanted:
         uniforms = spread_uniforms(min(TOGETHER, wanted - count), n, rng)
         width = 0 if bests else posterior._width
-        drawn, entropies, best = posterior._explored(uniforms, width, sums, squares)
+        drawn, entropies, best = posterior._draw_and_search(uniforms, width, sums, squares)
         rows.append(drawn)
         nats.append(entropies)
         bests.append(best)

@@ -244,7 +244,7 @@ def sweep(p: ChainPairs, s: State, moves: int, tied: bool, rng: np.random.Genera
 
 
 Short = NDArray[np.int32]
-LEAST = -40.0  # a cell that is e^40 times less likely than to be alone is not considered
+LEAST_GAIN = -40.0  # a cell that is e^40 times less likely than to be alone is not considered
 
 
 class ChainPairs(NamedTuple):
@@ -331,19 +331,19 @@ def detach(s: State, i: int) -> None:
 
 
 @uncounted
-def meet(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
+def list_open_cells(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
     """List in `seen` the cells that may take a removed template, with its theta to each in `sum`.
 
     How many they are, and the largest sum, or 0 if to be alone is better.
     """
     n = len(s.cells) - 1
     if 3 * (p.first[i + 1] - p.first[i]) > n:
-        return meet_all(p, s, i)
-    return meet_near(p, s, i)
+        return list_open_cells_densely(p, s, i)
+    return list_open_cells_sparsely(p, s, i)
 
 
 @uncounted
-def meet_all(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
+def list_open_cells_densely(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
     """Do so for a template with many neighbours: incompatible members make the sum −∞."""
     n = len(s.cells) - 1
     used, kept, top = s.cells[n], 0, 0.0
@@ -354,7 +354,7 @@ def meet_all(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
         s.sum[s.label[j]] += row[j]
     for t in range(used):
         cell = s.cells[t]
-        if s.sum[cell] > LEAST:
+        if s.sum[cell] > LEAST_GAIN:
             s.seen[kept] = cell
             kept += 1
             top = max(top, s.sum[cell])
@@ -362,7 +362,7 @@ def meet_all(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
 
 
 @uncounted
-def meet_near(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
+def list_open_cells_sparsely(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
     """Do so for a template with few neighbours: all members of a cell must be among them."""
     n, count = len(s.cells) - 1, 0
     for t in range(p.first[i], p.first[i + 1]):
@@ -378,7 +378,7 @@ def meet_near(p: ChainPairs, s: State, i: int) -> tuple[int, float]:
     kept, top = 0, 0.0
     for t in range(count):
         cell = s.seen[t]
-        if s.met[cell] == s.size[cell] and s.sum[cell] > LEAST:
+        if s.met[cell] == s.size[cell] and s.sum[cell] > LEAST_GAIN:
             s.seen[kept] = cell
             kept += 1
             top = max(top, s.sum[cell])
@@ -399,7 +399,7 @@ def weigh_moves(s: State, count: int, top: float) -> float:
 @uncounted
 def log_room(p: ChainPairs, s: State, i: int) -> float:
     """Return log(1 + sum over cells of exp(x_c)): what an absent template would add to log Z."""
-    count, top = meet(p, s, i)
+    count, top = list_open_cells(p, s, i)
     return float(top + np.log(weigh_moves(s, count, top)))
 
 
@@ -411,7 +411,7 @@ def place(
 
     The largest x_c, and the sum of exp(x_c) over its exponential.
     """
-    count, top = meet(p, s, i)
+    count, top = list_open_cells(p, s, i)
     if s.size[old] > 0:
         s.score[0] -= s.sum[old]
     total = weigh_moves(s, count, top)

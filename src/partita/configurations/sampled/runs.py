@@ -19,8 +19,8 @@ from partita.configurations.sampled.moves import (
     attach,
     detach,
     exchange,
+    list_open_cells,
     log_room,
-    meet,
     new_cell,
     partner,
     place,
@@ -211,7 +211,7 @@ def expand_state(p: ChainPairs, s: State, e: Elite) -> None:
         old, own = s.label[i], to_cell(p, s, i)
         take(p, s, i)
         rest = s.score[0]
-        count = meet(p, s, i)[0]
+        count = list_open_cells(p, s, i)[0]
         least = e.scores[weakest(e)]
         for t in range(count + 1):
             gain = s.sum[s.seen[t]] if t < count else 0.0
