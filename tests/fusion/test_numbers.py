@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
+from partita.errors import InputError
 from partita.evaluation.fusion import measure_fusion
+from partita.fusion.answers import answers
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse_slots
 from partita.fusion.numeric_slots import (
@@ -203,3 +205,68 @@ def test_windows_hold_every_claim_that_is_exact_or_near_a_candidate():
             if frame.value[k] == statements.value[c] or (near and width < scale / 10):
                 expected.add((c, k))
     assert expected <= found
+
+
+def damaged_rows(damage, share=0.04, seed=5):
+    claims, truths = numbers(seed, objects=60)
+    rng = np.random.default_rng(seed)
+    rows = [(*row[:3], rng.choice(damage) if rng.random() < share else row[3])
+            for row in rows_of(claims)]  # fmt: skip
+    return rows, truths
+
+
+def test_damaged_values_are_set_aside_and_the_slot_stays_one_of_numbers():
+    rows, truths = damaged_rows(["12-oct", "#REF!", "4O", "n/a"])
+    [belief] = fuse_slots(Claims.of(rows)).slots
+    bad = [(n, row) for n, row in enumerate(rows, 1) if row[3] in ("12-oct", "#REF!", "4O", "n/a")]
+    assert belief.parsed.kind == "number"
+    assert [(one.line, (one.source, one.object, "value", one.value))
+            for one in belief.parsed.damaged] == bad  # fmt: skip
+    whole = [row for row in rows if (row[3],) not in [(b[1][3],) for b in bad]]
+    undamaged = fuse_slots(Claims.of(whole)).slots[0]
+    assert belief.best() == undamaged.best()
+    assert measure_fusion(belief, truths, None).intervals is not None
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"),
+    [
+        (damaged_rows(["12-oct", "4O"], 0.3)[0], "open"),  # too many
+        (damaged_rows(["0123"], 0.05)[0], "open"),  # a code
+        ([(s, f"o{n}", "gate", "B7" if n % 12 == 0 else str(n)) for n in range(99) for s in "ab"],
+         "open"),  # sources agree on it
+        ([(s, f"o{n}", "day", f"19{n:02}-03-0{m + 1}" if n != m else "March?") for n in range(10, 60)
+          for m, s in enumerate("abc", 11)], "open"),  # no days at all
+        ([(s, f"o{n}", "day", f"19{n:02}-03-0{m + 1}" if (n, m) != (20, 1) else "March?")
+          for n in range(10, 60) for m, s in enumerate("abc")], "date"),
+    ],
+)  # fmt: skip
+def test_what_is_too_frequent_readable_or_confirmed_is_no_damage(rows, kind):
+    assert fuse_slots(Claims.of(rows)).slots[0].parsed.kind == kind
+
+
+def test_a_set_kind_accepts_some_damage_and_names_the_first_claim_of_too_much():
+    rows = [(s, f"o{n}", "n", str(n)) for n in range(20) for s in "abc"]
+    settings_ = FusionSettings(kinds={"": "number"})
+    [belief] = fuse_slots(Claims.of([*rows, ("a", "o1", "n", "1?")]), settings_).slots
+    assert [one.value for one in belief.parsed.damaged] == ["1?"]
+    bad = [("a", f"o{n}", "n", f"{n}?") for n in range(20)]
+    with pytest.raises(InputError, match=r"a on n of o0: '0\?' is not a number"):
+        fuse_slots(Claims.of([*rows, *bad]), settings_)
+    known = FusionSettings(kinds={"": "number"}, truths={("o1", "n"): "one"})
+    with pytest.raises(InputError, match="'one' is not a number"):
+        fuse_slots(Claims.of(rows), known)
+
+
+def test_an_interval_of_one_day_states_the_probability_of_that_day():
+    claims, truths = days(3, objects=120)
+    [belief] = fuse_slots(claims).slots
+    certain = [
+        one for one in answers(belief) if one.estimate and one.estimate.low == one.estimate.high
+    ]
+    assert len(certain) > 20
+    for one in certain:
+        by_value = {value.value: value.probability for value in one.values}
+        assert one.estimate.probability == pytest.approx(by_value[one.estimate.low], abs=1e-9)
+    stated, observed = measure_fusion(belief, truths, None).intervals
+    assert abs(stated - observed) < 0.04

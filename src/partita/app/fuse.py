@@ -16,6 +16,7 @@ from partita.app.batch import Failure, Failures
 from partita.core import IntArray
 from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure_fusion
+from partita.files.strict import shortened
 from partita.fusion.claim_files import claim_columns, read_claims
 from partita.fusion.claims import Claims, join_claims, latest_claims
 from partita.fusion.fuse import Fused, FusionSettings, ValueChange, changes_without, fuse_slots
@@ -35,6 +36,7 @@ from partita.fusion.sources import (
     read_source,
     read_truths,
 )
+from partita.fusion.value_reading import ParsedSlot
 from partita.fusion.warnings import belief_warnings
 from partita.options import FuseOptions
 from partita.tables import Table, read_table
@@ -267,6 +269,8 @@ def _notes(fused: Fused) -> list[str]:
             notes.append(f"{belief.name}: {statements.repeated:,} repeated claims count once")
         if parsed.without_value:
             notes.append(f"{belief.name}: {parsed.without_value:,} lists contain no names")
+        if parsed.damaged:
+            notes.append(f"{belief.name}: {_damage_note(parsed)}")
         if contradictions := _count_contradictions(statements.object, statements.source):
             notes.append(
                 f"{belief.name}: {contradictions:,} times a source says two things of one object"
@@ -279,6 +283,23 @@ def _notes(fused: Fused) -> list[str]:
             notes.append(f"warning: {belief.name}: {warning.text}; {warning.advice}")
     ignored = sorted(n for n, r in _fixed_reliabilities(fused).items() if r == 0.0)
     return [*notes, *(f"{name} has reliability 0 and is ignored" for name in ignored)]
+
+
+SHOWN_DAMAGE = 3
+
+
+def _damage_note(parsed: ParsedSlot) -> str:
+    """Say how many values were set aside, and which are the first."""
+    kind, count = "number" if parsed.kind == "number" else "date", len(parsed.damaged)
+    first = (
+        f"{shortened(repr(one.value))} by {one.source} ({one.file}{':' if one.file else 'line '}"
+        f"{one.line})"
+        for one in parsed.damaged[:SHOWN_DAMAGE]
+    )
+    what = (
+        f"{count:,} values that are no {kind} are" if count > 1 else f"a value that is no {kind} is"
+    )
+    return f"{what} set aside: {', '.join(first)}{', …' if count > SHOWN_DAMAGE else ''}"
 
 
 def _fixed_reliabilities(fused: Fused) -> dict[str, float]:

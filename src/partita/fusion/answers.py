@@ -9,9 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from partita.core import FloatArray
 from partita.fusion.belief import SlotBelief
 from partita.fusion.kinds import SETS
-from partita.fusion.numeric_slots import LEVEL
+from partita.fusion.numeric_slots import LEVEL, NumberCells
 from partita.fusion.tempering import exponents
 
 
@@ -52,17 +53,14 @@ class SlotAnswer:
 
 def answers(belief: SlotBelief) -> Iterator[SlotAnswer]:
     """Yield the answer for every object of a slot, sorted by object."""
-    statements = belief.parsed.statements
-    sources = _sources_by_value(belief)
+    sources, labels = _sources_of_pairs(belief), belief.parsed.labels
     unknown = np.clip(belief.unknown, 0.0, 1.0).tolist()
-    estimates = _estimates(belief)
-    for number, name in enumerate(statements.objects):
+    estimates, starts = _estimates(belief), belief.starts.tolist()
+    pairs = list(zip(belief.value.tolist(), belief.probability.tolist(), sources, strict=True))
+    for number, name in enumerate(belief.parsed.statements.objects):
         valued = [
-            (
-                value,
-                ValueProbability(belief.parsed.labels[value], p, sources.get((number, value), ())),
-            )
-            for value, p in belief.of(number)
+            (value, ValueProbability(labels[value], p, names))
+            for value, p, names in pairs[starts[number] : starts[number + 1]]
         ]
         values = tuple(one for _, one in valued if one.sources or one.probability > 0)
         members = _members(belief, valued) if belief.parsed.kind in SETS else ()
@@ -76,18 +74,43 @@ def _estimates(belief: SlotBelief) -> dict[int, Estimated]:
         return {}
     from partita.fusion.numeric_kernels import central_intervals
 
-    tau = exponents(belief)
-    columns = (cells.starts, cells.position, cells.width, cells.probability)
-    line = central_intervals(*columns, tau, LEVEL)
-    far, near = cells.far**tau, (1.0 - cells.far) ** tau
-    inside = LEVEL * near / np.maximum(near + far, 1e-300)
-    rows = zip(line.tolist(), inside.tolist(), strict=True)
+    weights = _cell_weights(belief, cells)
+    columns = (cells.starts, cells.position, cells.width, weights)
+    line = central_intervals(*columns, scales.grain * (1 + 1e-9), LEVEL)
+    objects = np.repeat(np.arange(len(line)), np.diff(cells.starts))
+    inside = np.minimum(line[:, 3] * np.bincount(objects, weights, len(line)), 1.0)
+    rows = zip(line[:, :3].tolist(), inside.tolist(), strict=True)
     written = partial(_written, relative=scales.relative, kind=belief.parsed.kind)
     return {
         n: Estimated(written(median), written(low), written(high), p)
         for n, ((low, median, high), p) in enumerate(rows)
         if median == median
     }
+
+
+def _cell_weights(belief: SlotBelief, cells: NumberCells) -> FloatArray:
+    """Return the stated probability of every cell.
+
+    The probability of a value lies in the cells that it stands for, that of unknown in the others
+    and anywhere else, in both cases as the tempered densities are.
+    """
+    tau, count = exponents(belief), len(belief.parsed.statements.values) + 1
+    objects = np.repeat(np.arange(len(tau)), np.diff(cells.starts))
+    density = np.maximum(cells.probability, 1e-300) / cells.width
+    weights = cells.width * density ** tau[objects] * (cells.probability > 0)
+    near, far = (1.0 - cells.far) ** tau, cells.far**tau
+    total = np.bincount(objects, weights, len(tau))
+    weights *= (near / np.maximum(total * (near + far), 1e-300))[objects]
+    stated = np.concatenate([np.arange(len(tau)) * count, belief.object * count + belief.value + 1])
+    probability = np.concatenate([belief.unknown, belief.probability])
+    order = np.argsort(stated)
+    group = objects * count + cells.owner + 1
+    place = np.minimum(np.searchsorted(stated[order], group), len(stated) - 1)
+    place = np.where(stated[order][place] == group, place, -1)
+    sums = np.bincount(place[place >= 0], weights[place >= 0], len(stated))
+    elsewhere = np.concatenate([far / np.maximum(near + far, 1e-300), 0.0 * belief.probability])
+    sums += elsewhere[order]
+    return np.where(place >= 0, weights * (probability[order] / np.maximum(sums, 1e-300))[place], 0)
 
 
 def _written(position: float, relative: bool, kind: str) -> str:
@@ -98,18 +121,15 @@ def _written(position: float, relative: bool, kind: str) -> str:
     return f"{np.exp(position) if relative else position:.6g}"
 
 
-def _sources_by_value(belief: SlotBelief) -> dict[tuple[int, int], tuple[str, ...]]:
-    """Return the sources of each value of each object."""
+def _sources_of_pairs(belief: SlotBelief) -> list[tuple[str, ...]]:
+    """Return the sources that state each pair of an object and a value."""
     statements = belief.parsed.statements
-    sources: dict[tuple[int, int], list[str]] = {}
-    for o, v, s in zip(
-        statements.object.tolist(),
-        statements.value.tolist(),
-        statements.source.tolist(),
-        strict=True,
-    ):
-        sources.setdefault((o, v), []).append(statements.sources[s])
-    return {key: tuple(names) for key, names in sources.items()}
+    names = [statements.sources[n] for n in statements.source.tolist()]
+    count = max(len(statements.values), 1)
+    key = statements.object * count + statements.value  # statements are sorted by it
+    wanted = belief.object * count + belief.value
+    ends = (np.searchsorted(key, wanted, side).tolist() for side in ("left", "right"))
+    return [tuple(names[first:last]) for first, last in zip(*ends, strict=True)]
 
 
 def _members(

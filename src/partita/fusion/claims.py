@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError, Unit
 
+TRUTHS = "known truths"  # the source of the user's truths, always exactly right
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from partita.core import IntArray
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Nesting
@@ -49,13 +50,20 @@ class Reading:
 _PLAIN_NUMBER = re.compile(
     r"[+-]?(?:0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?"
 )
+_NUMBER_LIKE = re.compile(r"[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?")
+MISSING = frozenset(("-", "?", "N/A", "NA", "NONE", "NULL", "NAN", "UNKNOWN", "NOT AVAILABLE"))
 _DAY = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])")
+
+
+MAX_DAMAGED = 0.1  # of the claims; more values that cannot be read are no accident
+MAX_CONFIRMED = 0.25  # of them; damage is rarely confirmed by another source
 
 
 def likely_kind(claims: Claims, nested: bool) -> Kind:
     """Return "closed" if few values recur over many objects without an order.
 
-    If not, return "number" or "date" if all values are numbers or days, else "open".
+    If not, return "number" or "date" if all values are numbers or days but for a few damaged ones,
+    else "open".
     """
     numbers, objects = np.unique(claims.value).tolist(), len(np.unique(claims.object))
     if nested:
@@ -63,9 +71,27 @@ def likely_kind(claims: Claims, nested: bool) -> Kind:
     if len(numbers) <= MAX_CLOSED and objects >= MIN_OBJECTS_PER_VALUE * len(numbers):
         return "closed"
     for kind, form in (("number", _PLAIN_NUMBER), ("date", _DAY)):
-        if all(form.fullmatch(claims.values[n].strip()) for n in numbers):
+        other = np.array([n for n in numbers if not form.fullmatch(claims.values[n].strip())])
+        if not len(other) or _are_damaged(claims, other):
             return checked_kind(kind)
     return "open"
+
+
+def _are_damaged(claims: Claims, values: IntArray) -> bool:
+    """Return whether values that do not have the form of the others seem to be damaged ones.
+
+    They are few, contain something that is in no number (0123 is a code), and two sources
+    hardly ever state the same one of an object.
+    """
+    chosen = np.isin(claims.value, values)
+    if chosen.mean() > MAX_DAMAGED:
+        return False
+    if any(_NUMBER_LIKE.fullmatch(claims.values[n].strip()) for n in values.tolist()):
+        return False
+    rows = np.stack([claims.object, claims.value, claims.source])[:, chosen]
+    pairs, sources = np.unique(np.unique(rows, axis=1)[:2], axis=1, return_counts=True)
+    stated = [symbol(claims.values[n]) not in MISSING for n in pairs[1].tolist()]
+    return bool((sources[stated] > 1).sum() <= MAX_CONFIRMED * len(sources))
 
 
 def checked_kind(name: str) -> Kind:

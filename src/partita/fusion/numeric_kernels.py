@@ -61,36 +61,36 @@ def central_intervals(
     starts: IntArray,
     position: FloatArray,
     width: FloatArray,
-    probability: FloatArray,
-    exponent: FloatArray,
+    weights: FloatArray,
+    grain: float,
     level: float,
 ) -> FloatArray:
-    """Return the median and the central interval of every object: low, median, high.
+    """Return the central interval of every object and its share: low, median, high, share.
 
-    The densities of an object are raised to its exponent. Object o has the cells starts[o]:starts[o
-    + 1] of the line, with centre `position`, `width` and `probability` (cells); `exponent` is by
-    object. A cell has the weight width · density^exponent, where density = probability/width, and
-    within a cell the density is even, so that a quantile is found by going along the cells until
-    their share reaches it. Without weight it is NaN.
+    Object o has the cells starts[o]:starts[o + 1] of the line, with centre `position`, `width` and
+    `weights` (cells). Within a cell the density is even, so that a quantile is found by going along
+    the cells until their share reaches it. A cell no wider than the grain is one number that can be stated: an end
+    in it is that number, and the interval has all of it. Without weight an object has NaN.
     """
-    found = np.full((len(starts) - 1, 3), np.nan)
+    found = np.full((len(starts) - 1, 4), np.nan)
     shares = np.array([(1.0 - level) / 2, 0.5, (1.0 + level) / 2])
     for o in range(len(starts) - 1):
         low, high = starts[o], starts[o + 1]
-        weights = np.zeros(high - low)
-        for k in range(low, high):
-            if probability[k] > 0.0:
-                weights[k - low] = width[k] * (probability[k] / width[k]) ** exponent[o]
-        total = weights.sum()
+        total = weights[low:high].sum()
         if total <= 0.0:
             continue
+        found[o, 3] = level
         for n in range(3):
             reached = 0.0
             for k in range(low, high):
-                weight = weights[k - low] / total
+                weight = weights[k] / total
                 if weight > 0.0 and reached + weight >= shares[n] * (1 - 1e-12):
                     inside = min(max((shares[n] - reached) / weight, 0.0), 1.0)
-                    found[o, n] = position[k] + width[k] * (inside - 0.5)
+                    if width[k] > grain:
+                        found[o, n] = position[k] + width[k] * (inside - 0.5)
+                    else:
+                        found[o, n] = position[k]
+                        found[o, 3] += weight * (1.0 - inside if n == 2 else inside * (n == 0))
                     break
                 reached += weight
     return found

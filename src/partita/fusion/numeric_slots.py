@@ -532,12 +532,16 @@ def _rounded(number: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberCells:
-    """Where the true number of each object may lie, sorted by position; `far` is P(elsewhere)."""
+    """Where the true number of each object may lie, sorted by position; `far` is P(elsewhere).
+
+    `owner` is the value that stands for a cell, UNNAMED if none does.
+    """
 
     starts: IntArray
     position: FloatArray
     width: FloatArray
     probability: FloatArray
+    owner: IntArray
     far: FloatArray
 
 
@@ -564,13 +568,14 @@ def merge_windows(
     starts = np.searchsorted(item[near], np.arange(objects + 1))
     columns = (starts, numeric.position[near], numeric.width[near], probability[near])
     far = probability[~np.isfinite(numeric.position)]
-    cells = NumberCells(*columns, far)
+    stated = numeric.value[near]
+    cells = NumberCells(*columns, stated, far)
     if not margin:
         return MergedWindows(parsed, numeric.value, cells, np.arange(len(parsed.statements)))
     from partita.fusion.numeric_kernels import window_owners
 
-    stated = numeric.value[near]
     owners = window_owners(starts, columns[1], columns[3], stated, margin)
+    cells = replace(cells, owner=owners)
     value = np.full(len(item), UNNAMED)
     value[near] = owners
     statements = parsed.statements

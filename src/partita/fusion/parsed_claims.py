@@ -13,8 +13,8 @@ import numpy as np
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
 from partita.files.strict import shortened
-from partita.fusion.claims import Claims
-from partita.fusion.kinds import Kind
+from partita.fusion.claims import TRUTHS, Claims
+from partita.fusion.kinds import MAX_DAMAGED, Kind
 from partita.fusion.people import NameLexicon, names_nobody, people_by_text
 from partita.templates.quantities import DateType
 from partita.templates.slots import symbol
@@ -36,6 +36,18 @@ class ParsedClaims:
     labels: Sequence[str]
     members: Sequence[frozenset[str]] = ()
     without_value: int = 0
+    damaged: tuple[DamagedValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedValue:
+    """A claim whose value is no number or date as the others are, and which was set aside."""
+
+    object: str
+    source: str
+    value: str
+    file: str
+    line: int
 
 
 MEMBER_SEPARATOR = "; "
@@ -117,17 +129,23 @@ _GROUPS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?:[^0-9]|$))")
 
 
 def parse_texts(
-    claims: Claims, kind: Kind, tolerance: float, extra: Sequence[str] = ()
+    claims: Claims,
+    kind: Kind,
+    tolerance: float,
+    extra: Sequence[str] = (),
+    most_damaged: float = MAX_DAMAGED,
 ) -> ParsedClaims:
     """Parse single values; `extra` values are added whether or not they are stated.
 
-    Numbers and days of one object that are within the tolerance count as one.
+    Numbers and days of one object that are within the tolerance count as one. Claims with a value
+    that cannot be read are set aside; a larger share of them than `most_damaged` is an error.
     """
     normalise: Callable[[str], str] = {"number": normalise_number, "date": normalise_date}.get(
         kind, symbol
     )
+    claims, texts, damaged = _readable(claims, normalise, most_damaged)
     used, value = np.unique(claims.value, return_inverse=True)
-    keys = [_normalise(normalise, claims, n) for n in used.tolist()]
+    keys = [texts[n] for n in used.tolist()]
     values = sorted({*keys, *extra})
     position = {key: n for n, key in enumerate(values)}
     value_codes = np.array([position[key] for key in keys], dtype=np.int64)
@@ -137,7 +155,8 @@ def parse_texts(
         codes = merge_close(claims.object, codes, positions(values, kind), tolerance, relative)
     as_written = [claims.values[n] for n in used.tolist()] if normalise is symbol else []
     labels = _labels(values, as_written, value_codes, np.bincount(value, minlength=len(used)))
-    return ParsedClaims(claims.object, claims.source, codes, claims.confidence, values, labels)
+    columns = (claims.object, claims.source, codes, claims.confidence)
+    return ParsedClaims(*columns, values, labels, damaged=damaged)
 
 
 def normalise_number(text: str) -> str:
@@ -153,13 +172,37 @@ def normalise_date(text: str) -> str:
     return str(DateType().read(text))
 
 
-def _normalise(normalise: Callable[[str], str], claims: Claims, value: int) -> str:
-    """Normalise a value, or raise an error that names the claim."""
-    try:
-        return normalise(claims.values[value])
-    except InputError as error:
-        claim = int(np.flatnonzero(claims.value == value)[0])
+def _readable(
+    claims: Claims, normalise: Callable[[str], str], most_damaged: float
+) -> tuple[Claims, dict[int, str], tuple[DamagedValue, ...]]:
+    """Return the claims that can be read, the text of every value, and the claims set aside."""
+    texts: dict[int, str] = {}
+    errors: dict[int, InputError] = {}
+    for n in np.unique(claims.value).tolist():
+        try:
+            texts[n] = normalise(claims.values[n])
+        except InputError as error:
+            errors[n] = error
+    if not errors:
+        return claims, texts, ()
+    unreadable = np.isin(claims.value, list(errors))
+    known = np.array([source == TRUTHS for source in claims.sources])[claims.source] & unreadable
+    if known.any() or unreadable.all() or unreadable.mean() > most_damaged:
+        claim = int(np.argmax(known if known.any() else unreadable))
+        error = errors[int(claims.value[claim])]
         raise claims.located(claim, f"{claims.named(claim)}: {error}") from error
+    files = claims.files or ("",)
+    damaged = tuple(
+        DamagedValue(
+            claims.objects[claims.object[n]],
+            claims.sources[claims.source[n]],
+            claims.values[claims.value[n]],
+            files[claims.file[n]],
+            int(claims.line[n]),
+        )
+        for n in np.flatnonzero(unreadable).tolist()
+    )
+    return claims.only(~unreadable), texts, damaged
 
 
 def merge_close(

@@ -11,7 +11,7 @@ from partita.core import BoolArray, FloatArray, IntArray, Pair
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
 from partita.fusion.belief import Parameters, SecondMode, SlotBelief, Tempering
-from partita.fusion.claims import Claims, join_claims
+from partita.fusion.claims import TRUTHS, Claims, join_claims
 from partita.fusion.copying import find_copying
 from partita.fusion.dependence import (
     SharedErrors,
@@ -89,7 +89,6 @@ def closed_rates(reliability: float, values: int) -> FloatArray:
 
 
 DEPENDENCE_ROUNDS = 3
-TRUTHS = "known truths"  # the source of the user's truths, always exactly right
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,9 @@ from partita.entities.entities import plain_value
 from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Order, flat_order, nested_order, object_order
-from partita.fusion.kinds import SETS, TYPED, Kind, Reading
+from partita.fusion.kinds import MAX_DAMAGED, SETS, TYPED, Kind, Reading
 from partita.fusion.parsed_claims import (
+    DamagedValue,
     ParsedClaims,
     merge_close,
     parse_sets,
@@ -255,7 +256,8 @@ class ParsedSlot:
     """The statements about one slot, its kind, and the order of its values.
 
     `labels` are the values as written, `members` the sets of a slot that holds several; `more` are
-    pairs of an object and a value that no source states as a whole.
+    pairs of an object and a value that no source states as a whole. `damaged` claims were set
+    aside.
     """
 
     kind: Kind
@@ -265,6 +267,7 @@ class ParsedSlot:
     labels: Sequence[str]
     members: Sequence[frozenset[str]] = ()
     without_value: int = 0
+    damaged: tuple[DamagedValue, ...] = ()
 
 
 def parse_slot(
@@ -280,15 +283,16 @@ def parse_slot(
     claims_ = (
         parse_sets(claims, kind, reading.lexicon)
         if kind in SETS
-        else parse_texts(claims, kind, reading.tolerance, extra)
+        else parse_texts(
+            claims, kind, reading.tolerance, extra, MAX_DAMAGED if size is None else 1.0
+        )
     )
     codes = (claims_.object, claims_.source, claims_.value)
     rows = claim_statements(claims, claims_.values, codes, claims_.confidence)
     more = _unions(rows, claims_) if kind in SETS else (rows.object[:0], rows.value[:0])
     order = _order(kind, rows, claims_, more, reading, size)
-    return ParsedSlot(
-        kind, rows, order, more, claims_.labels, claims_.members, claims_.without_value
-    )
+    sets = (claims_.labels, claims_.members, claims_.without_value)
+    return ParsedSlot(kind, rows, order, more, *sets, claims_.damaged)
 
 
 def _read_typed(claims: Claims, reading: Reading, size: int | None) -> ParsedSlot:

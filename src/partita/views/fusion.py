@@ -6,7 +6,7 @@ import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,7 +200,7 @@ def fused_json(
         "version": 1,
         "objects": list(objects.values()),
         "sources": [
-            {**asdict(one), "rates": _rates(belief, one.source)}
+            {**_flat(one), "rates": _rates(belief, one.source)}
             for belief in fused.slots
             for one in belief.trust
         ],
@@ -215,14 +215,25 @@ def fused_json(
 
 def _answer_json(answer: SlotAnswer) -> dict[str, Any]:
     document: dict[str, Any] = {
-        "values": [{**asdict(value), "sources": list(value.sources)} for value in answer.values],
+        "values": _values_json(answer.values),
         "unknown": answer.unknown,
-        "estimate": None if answer.estimate is None else asdict(answer.estimate),
+        "estimate": None if answer.estimate is None else _flat(answer.estimate),
     }
     if answer.members:
-        members = [{**asdict(value), "sources": list(value.sources)} for value in answer.members]
-        document["members"] = members
+        document["members"] = _values_json(answer.members)
     return document
+
+
+def _values_json(values: Iterable[ValueProbability]) -> list[dict[str, Any]]:
+    return [
+        {"value": one.value, "probability": one.probability, "sources": list(one.sources)}
+        for one in values
+    ]
+
+
+def _flat(record: Any) -> dict[str, Any]:
+    """Return the fields of a flat record; `asdict` copies each of them, which takes much longer."""
+    return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
 def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
@@ -233,6 +244,7 @@ def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
         "method": belief.method,
         "dependence": _dependence(belief),
         "errors": _errors_json(belief),
+        "set_aside": [_flat(one) for one in belief.parsed.damaged],
     }
 
 
@@ -282,11 +294,12 @@ def _claims_by_object(claims: Claims) -> dict[str, list[dict[str, Any]]]:
     order = np.lexsort((claims.line, claims.file))
     columns = (claims.object, claims.source, claims.slot, claims.value, claims.file, claims.line)
     files = claims.files or ("",)
-    by_object: dict[str, list[dict[str, Any]]] = {}
+    by_object: dict[str, list[dict[str, Any]]] = {name: [] for name in claims.objects}
+    lists = list(by_object.values())
     for entity, source, slot, value, file, line in zip(
         *(column[order].tolist() for column in columns), strict=True
     ):
-        by_object.setdefault(claims.objects[entity], []).append(
+        lists[entity].append(
             {
                 "source": claims.sources[source],
                 "slot": claims.slots[slot],
