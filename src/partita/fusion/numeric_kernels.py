@@ -69,8 +69,9 @@ def central_intervals(
 
     Object o has the cells starts[o]:starts[o + 1] of the line, with centre `position`, `width` and
     `weights` (cells). Within a cell the density is even, so that a quantile is found by going along
-    the cells until their share reaches it. A cell no wider than the grain is one number that can be stated: an end
-    in it is that number, and the interval has all of it. Without weight an object has NaN.
+    the cells until their share reaches it. A cell no wider than the grain is one number that can be
+    stated: an end in it is that number, and the interval has all of it. Without weight an object
+    has NaN.
     """
     found = np.full((len(starts) - 1, 4), np.nan)
     shares = np.array([(1.0 - level) / 2, 0.5, (1.0 + level) / 2])

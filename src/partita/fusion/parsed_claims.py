@@ -189,8 +189,8 @@ def _readable(
     known = np.array([source == TRUTHS for source in claims.sources])[claims.source] & unreadable
     if known.any() or unreadable.all() or unreadable.mean() > most_damaged:
         claim = int(np.argmax(known if known.any() else unreadable))
-        error = errors[int(claims.value[claim])]
-        raise claims.located(claim, f"{claims.named(claim)}: {error}") from error
+        problem = errors[int(claims.value[claim])]
+        raise claims.located(claim, f"{claims.named(claim)}: {problem}") from problem
     files = claims.files or ("",)
     damaged = tuple(
         DamagedValue(
