@@ -11,8 +11,10 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from earlier import tables_of_version_0001
 from partita.errors import InputError, StoreTrouble
 from partita.store import store as store_module
+from partita.store import tables as tables_module
 from partita.store.store import default_store, open_store
 from partita.store.tables import metadata
 from patience import PATIENCE
@@ -25,7 +27,7 @@ def refusal(url: object, **more) -> str:
     return str(caught.value)
 
 
-def test_the_scripts_make_the_tables_that_the_code_knows(store):
+def test_a_new_store_has_the_tables_that_the_code_knows(store):
     with store.reading() as connection:
         context = MigrationContext.configure(
             connection, opts={"version_table": store_module.TABLE, "compare_type": True}
@@ -161,14 +163,15 @@ def test_processes_that_make_the_same_store_at_once(url):
 
 
 def test_a_store_of_version_0_1_is_migrated_and_loses_nothing(url, monkeypatch):
-    """Made by the first script alone, with a row in every table that it knows."""
+    """Made of the tables of that version, with a row in every one."""
     from alembic import command
     from sqlalchemy import MetaData, select
 
     with monkeypatch.context() as patch:
         patch.setattr(store_module, "VERSION", "0001")
-        upgrade = command.upgrade
-        patch.setattr(command, "upgrade", lambda config, _head: upgrade(config, "0001"))
+        patch.setattr(tables_module, "metadata", tables_of_version_0001.metadata)
+        stamp = command.stamp
+        patch.setattr(command, "stamp", lambda config, _head: stamp(config, "0001"))
         old = open_store(url)
     rows = {}
     with old.writing() as connection:

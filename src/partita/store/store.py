@@ -242,8 +242,9 @@ def bring_up_to_date(store: Store) -> None:
         return
     with store.writing() as connection:
         _lock(connection)
-        if _version(store, connection) != VERSION:  # another process may have migrated it
-            _upgrade(connection)
+        version = _version(store, connection)  # another process may have migrated it
+        if version != VERSION:
+            _upgrade(connection, new=version is None)
 
 
 def _version(store: Store, connection: Connection) -> str | None:
@@ -283,12 +284,18 @@ def _lock(connection: Connection) -> None:
         connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
 
 
-def _upgrade(connection: Connection) -> None:
-    """Run all missing migrations in the open transaction."""
+def _upgrade(connection: Connection, new: bool) -> None:
+    """Make all tables of a new store, or run all missing migrations, in the open transaction."""
     from alembic import command
     from alembic.config import Config
+
+    from partita.store.tables import metadata
 
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", SCRIPTS)
     config.set_main_option("path_separator", "os")
-    command.upgrade(config, "head")
+    if new:
+        metadata.create_all(connection)
+        command.stamp(config, "head")
+    else:
+        command.upgrade(config, "head")
