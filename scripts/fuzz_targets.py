@@ -416,11 +416,11 @@ def _small_incident_models() -> str:
 def _service_targets() -> list[Target]:
     """Return the bodies as the worker processes of the service get them."""
     from partita.web.error_responses import request_error
-    from partita.web.worker import ComputingCalls, StoreCalls
+    from partita.web.worker import Calls
 
     store, ids = _small_store()
-    computing = _FreshStore(store, lambda copy: ComputingCalls(copy, print), 200)
-    storing = _FreshStore(store, StoreCalls, 50)
+    computing = _FreshStore(store, Calls, 200)
+    storing = _FreshStore(store, Calls, 50)
     cities = "".join(line for line in CLAIMS.splitlines(keepends=True) if "tanks" not in line)
     fuse = (
         {"sources": [{"name": name, "content": content}],

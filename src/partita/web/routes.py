@@ -400,7 +400,7 @@ async def ingest(backend: Here, request: Request, run: Run) -> Response:
 
 async def why(backend: Here, run: Run, set: SetName, left: Left, right: Right) -> Response:  # noqa: A002
     """Explain the probability that two templates of a set corefer."""
-    return await backend.compute("why", run=run, set=set, left=left, right=right)
+    return await backend.compute("explain", run=run, set=set, left=left, right=right)
 
 
 async def next_sets(backend: Here, run: Run, limit: Limit = 10) -> Response:
@@ -415,7 +415,7 @@ async def curve(backend: Here, run: Run) -> Response:
 
 async def evaluation(backend: Here, run: Run) -> Response:
     """Score a run against its keys."""
-    return await backend.compute("evaluation", run=run)
+    return await backend.compute("evaluate", run=run)
 
 
 async def report(backend: Here, run: Run) -> Response:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from partita.app.workspace import Workspace, open_workspace
 from partita.errors import InputError
@@ -45,98 +45,66 @@ if TYPE_CHECKING:
     from partita.app.runner import Settings
     from partita.fusion.sources import FuseSource
 
+Answer = dict[str, Any]
 WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is near."
 
 
-class Calls(Protocol):
-    """A set of calls by name."""
-
-    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
-        """Make one call and return the body of the answer."""
-        ...
-
-
-class StoreCalls:
-    """Calls that read the store and write keys; the workspace opens on first use."""
-
-    def __init__(self, store: str) -> None:
-        self._store = store
-
-    @cached_property
-    def _workspace(self) -> Workspace:
-        return open_workspace(self._store)
-
-    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
-        """Make one call and return the body of the answer."""
-        workspace = self._workspace
-        calls: dict[str, Callable[..., Any]] = {
-            "runs": workspace.runs,
-            "run": workspace.run,
-            "messages": workspace.messages,
-            "message": workspace.message,
-            "set": workspace.set,
-            "entities": workspace.entities,
-            "keys": workspace.keys,
-            "agreement": workspace.agreement,
-            "withdraw": workspace.withdraw,
-            "job": workspace.job,
-            "add_job": workspace.add_job,
-            "change_job": workspace.change_job,
-        }
-        if call == "key":
-            return self._write_key(body, **arguments)
-        return json_bytes(calls[call](**arguments))
-
-    def _write_key(self, body: bytes, run: str, set: str) -> bytes:  # noqa: A002
-        key = parse(KeyRequest, body)
-        alternatives = [alternative.model_dump() for alternative in key.alternatives]
-        more = (alternatives, key.based_on, key.override)
-        return json_bytes(self._workspace.key(run, set, key.cells, key.author, *more))
+# calls that are operations of the workspace, with arguments alone
+STORED = {
+    *("runs", "run", "messages", "message", "set", "entities", "keys", "agreement", "withdraw"),
+    *("job", "add_job", "change_job", "explain", "next", "curve", "evaluate"),
+}
 
 
-class ComputingCalls:
-    """Calls that take computing time; the workspace opens on first use."""
+class Calls:
+    """What a worker process can be asked for; the workspace opens on first use.
 
-    def __init__(self, store: str, progress: Callable[[str], None]) -> None:
+    A call is an operation of the workspace, or a method here that gets the body of the request.
+    """
+
+    def __init__(self, store: str, progress: Callable[[str], None] = print) -> None:
         self._store, self._progress = store, progress
 
     @cached_property
     def _workspace(self) -> Workspace:
         return open_workspace(self._store)
 
+    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
+        """Make one call and return the body of the answer."""
+        if call in STORED:
+            return json_bytes(getattr(self._workspace, call)(**arguments))
+        answer = getattr(self, call)(body, **arguments)
+        return answer if isinstance(answer, bytes) else json_bytes(answer)
+
     def warm_up(self) -> None:
         """Resolve a short message, so that loading does not delay the first request."""
         self.resolve(json.dumps({"text": WARM_UP_TEXT}).encode())
 
-    def run(self, call: str, arguments: dict[str, Any], body: bytes) -> bytes:
-        """Make one call and return the body of the answer."""
-        calls: dict[str, Callable[..., bytes]] = {
-            "resolve": self.resolve,
-            "solve": _solve,
-            "fuse": self.fuse,
-            "cluster": self.cluster,
-            "ingest": self.ingest,
-            "why": self.why,
-            "why_text": self.why_text,
-            "next": self.next,
-            "curve": self.curve,
-            "evaluation": self.evaluation,
-            "export": self.export,
-            "report": self.report,
-            "train": self.train,
-        }
-        return calls[call](body, **arguments)
+    def key(self, body: bytes, run: str, set: str) -> Answer:  # noqa: A002
+        return self._workspace.key(run, set, **parse(KeyRequest, body).model_dump())
 
-    def resolve(self, body: bytes) -> bytes:
+    def resolve(self, body: bytes) -> Answer:
         request = parse(ResolveRequest, body)
-        return json_bytes(self._workspace.resolve(request.text, _settings(request)))
+        return self._workspace.resolve(request.text, _settings(request))
 
-    def why_text(self, body: bytes) -> bytes:
+    def why_text(self, body: bytes) -> Answer:
         request = parse(WhyRequest, body)
         ends = {"name": request.set, "left": request.left, "right": request.right}
-        return json_bytes(self._workspace.explain_text(request.text, _settings(request), **ends))
+        return self._workspace.explain_text(request.text, _settings(request), **ends)
 
-    def fuse(self, body: bytes) -> bytes:
+    def solve(self, body: bytes, seconds: float) -> bytes:
+        from partita.app.solve import solve
+        from partita.core import Budget
+        from partita.options import default_memory
+        from partita.results.result_lines import result_line
+
+        request = parse(SolveRequest, body)
+        memory = default_memory() // (os.cpu_count() or 1)
+        budget = Budget(min(seconds, Budget().seconds), memory)
+        distribution = solve(request.pairs, request.model, top=request.top, budget=budget)
+        return result_line(distribution).encode()
+
+    def fuse(self, body: bytes) -> Answer:
         from partita.fusion.sources import Content, read_source
         from partita.options import FuseOptions
 
@@ -155,9 +123,9 @@ class ComputingCalls:
             without=request.without,
             top=request.top,
         )
-        return json_bytes(self._workspace.fuse(sources, request.runs, options))
+        return self._workspace.fuse(sources, request.runs, options)
 
-    def cluster(self, body: bytes) -> bytes:
+    def cluster(self, body: bytes) -> Answer:
         from partita.app.cluster import review_records
 
         request = parse(ClusterRequest, body)
@@ -166,30 +134,18 @@ class ComputingCalls:
             scores = _written(Path(folder) / "scores", request.scores)
             clusters = _written(Path(folder) / "clusters", request.clusters)
             try:
-                return json_bytes(review_records(scores, clusters, labels, request.limit))
+                return review_records(scores, clusters, labels, request.limit)
             except InputError as error:
                 file = Path(error.file or "").name
                 raise InputError(error.problem, file=file, line=error.line) from None
 
-    def ingest(self, body: bytes, run: str) -> bytes:
+    def ingest(self, body: bytes, run: str) -> Answer:
         from partita.text.raw_messages import RawMessage
 
         request = parse(NewMessageRequest, body)
         message = RawMessage(request.id, request.text, "the message")
         self._workspace.ingest([message], name=run, workers=1)
-        return json_bytes(self._workspace.message(run, request.id))
-
-    def why(self, _body: bytes, **arguments: str) -> bytes:
-        return json_bytes(self._workspace.explain(**arguments))
-
-    def next(self, _body: bytes, run: str, limit: int) -> bytes:
-        return json_bytes(self._workspace.next(run, limit))
-
-    def curve(self, _body: bytes, run: str) -> bytes:
-        return json_bytes(self._workspace.curve(run))
-
-    def evaluation(self, _body: bytes, run: str) -> bytes:
-        return json_bytes(self._workspace.evaluate(run))
+        return self._workspace.message(run, request.id)
 
     def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
         """Write a temporary file, which the service streams and deletes; return its name."""
@@ -207,10 +163,10 @@ class ComputingCalls:
 
         return report_html(self._workspace, run).encode()
 
-    def train(self, body: bytes, run: str) -> bytes:
+    def train(self, body: bytes, run: str) -> Answer:
         """Train in this process alone: the other processes are for requests."""
         parse(TrainRequest, body)
-        return json_bytes(self._workspace.train(run, workers=1, progress=self._progress))
+        return self._workspace.train(run, workers=1, progress=self._progress)
 
 
 def _written(folder: Path, source: Source | None) -> Path | None:
@@ -228,19 +184,6 @@ def _settings(request: ResolveRequest) -> Settings:
 
     model = model_for(request.domain, request.model)
     return Settings(request.domain, model, budget=usual_budget(model))
-
-
-def _solve(body: bytes, seconds: float) -> bytes:
-    from partita.app.solve import solve
-    from partita.core import Budget
-    from partita.options import default_memory
-    from partita.results.result_lines import result_line
-
-    request = parse(SolveRequest, body)
-    memory = default_memory() // (os.cpu_count() or 1)
-    budget = Budget(min(seconds, Budget().seconds), memory)
-    distribution = solve(request.pairs, request.model, top=request.top, budget=budget)
-    return result_line(distribution).encode()
 
 
 def _check_domain(source: FuseSource) -> None:
@@ -273,10 +216,8 @@ def main() -> None:
 
 
 def _prepare_calls(role: str, store: str, progress: Callable[[str], None]) -> Calls:
-    if role in ("reading", "writing"):
-        return StoreCalls(store)
-    calls = ComputingCalls(store, progress)
-    if role != "training":
+    calls = Calls(store, progress)
+    if role in ("small", "working"):
         calls.warm_up()
     os.nice(NICENESS.get(role, 0))
     return calls
