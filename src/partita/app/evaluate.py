@@ -46,7 +46,7 @@ from partita.views.layout import count_text
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
 
-AnyResult = ResolvedMessage | Distribution | Clusters
+AnyResult = ResolvedMessage | Distribution | Clusters | Result | Alone
 Results = str | os.PathLike[str] | AnyResult | Iterable[AnyResult]
 Progress = Callable[[str], None]
 KINDS = ("pair", "cell", "configuration")
@@ -272,7 +272,7 @@ def _results_by_message(results: Results) -> list[MessageResults]:
                 MessageResults("", clusters={str(r.record): str(r.cluster) for r in one.records})
             )
         else:
-            lines += saved(one)
+            lines += [one] if isinstance(one, Result | Alone) else saved(one)
     return [*clusterings, *_group_lines(lines)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.app.recording import LONGEST_NAME, now
-from partita.app.runner import Runner, settings_of
-from partita.app.stored_runs import ingest, keys_of_run
+from partita.app.runner import settings_of
+from partita.app.stored_runs import Progress, StoredRuns, keys_of_run
 from partita.app.train import key_rows
 from partita.core import Configuration, CoreferenceSet, FloatArray, Pair, pair
 from partita.core.templates import Key
@@ -46,7 +46,6 @@ from partita.training.parameter_files import (
     parse_pair_parameters,
 )
 
-Progress = Callable[[str], None]
 SHORT = 8  # digits of a model's hash in the name of a run
 MOST_CHANGED = 10  # sets that are listed after training
 MOST_PAIRS = 40_000  # of the sets that are compared for the next key: about half a second
@@ -101,9 +100,10 @@ def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParame
 
 
 def train_on_run(
-    store: Store, run: str, workers: int | None = None, progress: Progress | None = None
+    stored: StoredRuns, run: str, workers: int | None, progress: Progress | None
 ) -> dict[str, Any]:
     """Train on the keys of a run, resolve its messages again, and return the new model and run."""
+    store = stored.store
     data = run_keys(store, run)
     _refuse_untrainable(data)
     if not data.keys:
@@ -117,7 +117,7 @@ def train_on_run(
     report = _report(data, taught)
     with store.writing() as connection:
         runs.add_model(connection, _row(name, text, learned, data, report))
-    new = _again(store, data, text, name, workers, progress)
+    new = _again(stored, data, text, name, workers, progress)
     changes = _changes(store, run, new, data.keys)
     return {"model": name, "run": new, "report": report, "elsewhere": changes}
 
@@ -220,7 +220,7 @@ def _row(
 
 
 def _again(
-    store: Store,
+    stored: StoredRuns,
     data: RunKeys,
     text: str,
     model: str,
@@ -229,7 +229,7 @@ def _again(
 ) -> str:
     """Resolve the stored texts again: files may have changed, or be gone."""
     settings = settings_of(data.row, text)
-    with store.reading() as connection:
+    with stored.store.reading() as connection:
         rows = runs.message_texts(connection, data.row["run"])
     messages = [
         RawMessage(row["message"], row["text"], row["place"], fields=row["fields"]) for row in rows
@@ -238,7 +238,7 @@ def _again(
     parent = data.row["run"]
     if name == parent:
         return name
-    return ingest(store, messages, Runner(settings), name, workers, progress, parent)
+    return stored.ingest(messages, settings, name, workers, progress, parent)
 
 
 def run_curve(store: Store, run: str) -> dict[str, Any]:

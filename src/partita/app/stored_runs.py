@@ -1,23 +1,23 @@
-"""Add texts to a stored run, export it, explain, evaluate and key it."""
+"""The runs of a store: add texts to them, export, explain, evaluate and key them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from partita.app.batch import OutputForms
 from partita.app.evaluate import evaluate
-from partita.app.explain import Explanation, explain_result
+from partita.app.explain import explain_result
 from partita.app.recording import now, recording
 from partita.app.runner import JOINT, Runner, Settings, message_object, run_messages, settings_of
 from partita.app.solve import parameters_file
 from partita.core import Configuration
 from partita.core.templates import Alternative, Key
-from partita.corpora.keys import key_line, write_keys
+from partita.corpora.keys import key_line
 from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
@@ -38,59 +38,206 @@ if TYPE_CHECKING:
 
 
 Input = str | Path | RawMessage
+Row = Mapping[str, Any]
+Object = dict[str, Any]
+Progress = Callable[[str], None]
+LOADED_RUNNERS = 2  # runners that are kept
 
 
-def ingest(
-    store: Store,
-    inputs: Sequence[Input],
-    runner: Runner,
-    name: str | None = None,
-    workers: int | None = None,
-    progress: Callable[[str], None] | None = None,
-    parent: str | None = None,
-) -> str:
-    """Add messages to a run and return its name.
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredRuns:
+    """The runs of a store: what adds to them, and what keys, explains, measures and exports them.
 
-    Raises the first error if no message could be resolved.
+    Errors are those of partita.errors.
     """
-    messages = _messages(inputs)
-    paths = [str(one) for one in inputs if not isinstance(one, RawMessage)]
-    with recording(store, runner, paths, name, parent) as record:
-        count, first_error = 0, ""
-        outcomes = run_messages(messages, runner, OutputForms(stored=True), record.earlier, workers)
-        for outcome in outcomes:
-            record.write(outcome)
-            first_error = first_error or outcome.error
-            count += 1
-            if progress:
-                progress(f"{count:,} messages")
-    if count == record.failed and first_error:
-        raise PartitaError(first_error)
-    return record.run
+
+    store: Store
+    runners: dict[Settings, Runner] = field(default_factory=dict)
+
+    def close(self) -> None:
+        self.store.close()
+
+    def runner(self, settings: Settings) -> Runner:
+        """Return the runner of some settings; the last few stay loaded."""
+        runner = self.runners.pop(settings, None) or Runner(settings)
+        self.runners[settings] = runner
+        for oldest in list(self.runners)[:-LOADED_RUNNERS]:
+            del self.runners[oldest]
+        return runner
+
+    def ingest(
+        self,
+        inputs: Sequence[Input],
+        settings: Settings | None = None,
+        name: str | None = None,
+        workers: int | None = None,
+        progress: Progress | None = None,
+        parent: str | None = None,
+    ) -> str:
+        """Add files, folders or texts to a run and return its name.
+
+        Messages already in the run are skipped. Without settings, those of the named run apply.
+        Raises the first error if no message could be resolved.
+        """
+        runner = self.runner(settings or self._settings_of(name))
+        messages = _messages(inputs)
+        paths = [str(one) for one in inputs if not isinstance(one, RawMessage)]
+        with recording(self.store, runner, paths, name, parent) as record:
+            count, first_error, forms = 0, "", OutputForms(stored=True)
+            for outcome in run_messages(messages, runner, forms, record.earlier, workers):
+                record.write(outcome)
+                first_error = first_error or outcome.error
+                count += 1
+                if progress:
+                    progress(f"{count:,} messages")
+        if count == record.failed and first_error:
+            raise PartitaError(first_error)
+        return record.run
+
+    def _settings_of(self, name: str | None) -> Settings:
+        """Return the settings of a stored run, with its parameters."""
+        if name is None:
+            raise InputError("no settings and no name of a run (expected one of them)")
+        with self.store.reading() as connection:
+            row = runs.read_run(connection, name)
+            model = runs.model_of(connection, row)
+        return settings_of(row, model["text"] if model else None)
+
+    def resolve(self, text: str, settings: Settings, message: str = "message") -> Object:
+        """Resolve one message without storing it, and return it as pages show it."""
+        raw = checked_message(RawMessage(message, text, message))
+        found = self.runner(settings).resolve(parse_message(raw))
+        return message_object(raw, found) | {"keys": {}, "notes": list(found.notes)}
+
+    def export(self, run: str, table: str, form: str, out: Path, excel_safe: bool = False) -> int:
+        """Write a table, the results or the keys of a run; return the number of rows or lines.
+
+        With `excel_safe`, texts of CSV that a spreadsheet would run get a quote before them.
+        """
+        if form not in (*FORMS, *MADE_TABLES.values()):
+            raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)}, graphml)")
+        if form != MADE_TABLES.get(table, form):
+            raise InputError(f"{table} cannot be written as {form} (expected {MADE_TABLES[table]})")
+        if table not in MADE_TABLES:
+            table_named(table)
+            if form not in FORMS:
+                expected = ", ".join(FORMS)
+                raise InputError(f"{table} cannot be written as {form} (expected {expected})")
+        with self.store.reading() as connection:
+            row = runs.read_run(connection, run)
+            if table == "results":
+                return _write(out, _results(connection, row))
+            if table == "keyed":
+                return _write(out, map(key_line, keys_of_run(connection, run).values()))
+            if table in ("graph", "statements"):
+                messages = _stored_messages(connection, run)
+                graph = table == "graph"
+                lines = graphml(messages) if graph else statement_rows(messages, run, excel_safe)
+                return _write(out, lines)
+            return export_table(connection, run, table, form, out, excel_safe)
+
+    def results_text(self, run: str) -> str:
+        """Return the results of a run as `run --out` writes them."""
+        with self.store.reading() as connection:
+            lines = _results(connection, runs.read_run(connection, run))
+            return "".join(f"{line}\n" for line in lines)
+
+    def explain(self, run: str, set: str, left: str, right: str) -> Object:  # noqa: A002
+        """Explain why two templates were or were not resolved as the same, as the run did it."""
+        with self.store.reading() as connection:
+            row = runs.read_run(connection, run)
+            line = reading.read_set(connection, run, set)
+            model = runs.model_of(connection, row)
+        ids = [template["id"] for template in line["templates"]]
+        for template in (left, right):
+            if template not in ids:
+                expected = f"expected one of {', '.join(ids[:20])}"
+                raise Unknown(f"set {set} has no template {template}; {expected}")
+        path = parameters_file(model["text"]) if model and model["kind"] != JOINT else None
+        return _explained(line, left, right, path, row["asked"]["domain"], f"run {run}")
+
+    def explain_text(
+        self, text: str, settings: Settings, name: str, left: str, right: str
+    ) -> Object:
+        """Explain two templates of a text without storing it."""
+        sets = self.resolve(text, settings)["sets"]
+        line = next((one for one in sets if one["set"] == name), None)
+        if line is None:
+            raise Unknown(f"the text has no set {name}")
+        path = Path(settings.parameters) if settings.parameters else None
+        return _explained(line, left, right, path, settings.domain, "the text")
+
+    def evaluate(self, run: str, progress: Progress | None = None) -> Object:
+        """Evaluate the sets that have a key.
+
+        `keys_learned_from` counts the keys that the parameters of the run were trained on: if it
+        is not 0, the figures are too optimistic.
+        """
+        with self.store.reading() as connection:
+            row = runs.read_run(connection, run)
+            keyed = keys_of_run(connection, run)
+            if not keyed:
+                raise InputError(f"run {run} has no keys; expected at least one")
+            lines = [result_of(reading.read_set(connection, run, name), STORED) for name in keyed]
+            model = runs.model_of(connection, row)
+            counting = {one["key"] for one in keys.counting(keys.select_keys(connection, run))}
+        pairs = parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
+        evaluation = evaluate(lines, keyed.values(), parameters=pairs, progress=progress)
+        used = counting & {*(model["keys_used"] if model else ())}
+        figures: Object = json.loads(json.dumps(evaluation.to_dict()))
+        return figures | {"keys": len(keyed), "keys_learned_from": len(used)}
+
+    def key(
+        self,
+        run: str,
+        set: str,  # noqa: A002
+        cells: Sequence[Sequence[str]],
+        author: str,
+        alternatives: Iterable[Row] = (),
+        based_on: int | None = None,
+        override: bool = False,
+    ) -> Object:
+        """Save a key and return its number and conflicts.
+
+        Conflicts are keys that others have saved since the key that this one is based on. A key
+        that contradicts what is known of its templates is refused unless `override`.
+        """
+        with self.store.writing() as connection:
+            runs.read_run(connection, run)
+            line = reading.read_set(connection, run, set)
+            ids = [template["id"] for template in line["templates"]]
+            key = {
+                "set_name": set,
+                "message": line["message"],
+                "templates": ids,
+                "cells": configuration(cells, ids),
+                "alternatives": [_alternative(alternative, ids) for alternative in alternatives],
+                "author": _author(author),
+                "time": now(),
+                "based_on": None if based_on is None else _key_number(based_on),
+            }
+            if not override:
+                for listed in (key, *key["alternatives"]):
+                    _refuse_contradiction(listed["cells"], line)
+            number, conflicts = keys.insert_key(connection, run, key)
+        return {"key": number, "conflicts": conflicts}
+
+    def withdraw(self, run: str, set: str, author: str) -> Object:  # noqa: A002
+        """Withdraw the keys of an author for a set; they stay in the store and no longer count."""
+        with self.store.writing() as connection:
+            runs.read_run(connection, run)
+            count = keys.mark_withdrawn(connection, run, set, _author(author), now())
+        if not count:
+            raise Unknown(f"{author} has no key for set {set}")
+        return {"withdrawn": count}
 
 
-def settings_of_run(store: Store, name: str | None) -> Settings:
-    """Return the settings of a stored run, with its parameters."""
-    if name is None:
-        raise InputError("no settings and no name of a run (expected one of them)")
-    with store.reading() as connection:
-        row = runs.read_run(connection, name)
-        model = runs.model_of(connection, row)
-    return settings_of(row, model["text"] if model else None)
-
-
-def run_parameters(store: Store, name: str) -> Path | None:
-    """Return a file with the parameters of a run, if it has any for models over pairs."""
-    with store.reading() as connection:
-        model = runs.model_of(connection, runs.read_run(connection, name))
-    return parameters_file(model["text"]) if model and model["kind"] != JOINT else None
-
-
-def resolved(text: str, runner: Runner, message: str = "message") -> dict[str, Any]:
-    """Resolve one text and return it as pages show it."""
-    raw = checked_message(RawMessage(message, text, message))
-    found = runner.resolve(parse_message(raw))
-    return message_object(raw, found) | {"keys": {}, "notes": list(found.notes)}
+def _explained(
+    line: Row, left: str, right: str, parameters: Path | None, domain: str, place: str
+) -> Object:
+    result = result_of(line, STORED)
+    assert isinstance(result, Result)
+    return explain_result(result, left, right, parameters, domain, place).to_dict()
 
 
 def checked_message(message: RawMessage) -> RawMessage:
@@ -120,46 +267,10 @@ def _messages(inputs: Sequence[Input]) -> Iterator[RawMessage | PartitaError]:
 MADE_TABLES = {"results": "jsonl", "keyed": "jsonl", "graph": "graphml", "statements": "csv"}
 
 
-def export(
-    store: Store, run: str, table: str, form: str, out: Path, excel_safe: bool = False
-) -> int:
-    """Write a table, the results or the keys of a run; return the number of rows or lines.
-
-    With `excel_safe`, texts of CSV that a spreadsheet would run get a quote before them.
-    """
-    if form not in (*FORMS, *MADE_TABLES.values()):
-        raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)}, graphml)")
-    if form != MADE_TABLES.get(table, form):
-        raise InputError(f"{table} cannot be written as {form} (expected {MADE_TABLES[table]})")
-    if table not in MADE_TABLES:
-        table_named(table)
-        if form not in FORMS:
-            raise InputError(f"{table} cannot be written as {form} (expected {', '.join(FORMS)})")
-    with store.reading() as connection:
-        row = runs.read_run(connection, run)
-        if table == "results":
-            return _write(out, _results(connection, row))
-        if table == "keyed":
-            return _write(out, map(key_line, keys_of_run(connection, run).values()))
-        if table in ("graph", "statements"):
-            messages = _stored_messages(connection, run)
-            graph = table == "graph"
-            lines = graphml(messages) if graph else statement_rows(messages, run, excel_safe)
-            return _write(out, lines)
-        return export_table(connection, run, table, form, out, excel_safe)
-
-
 def _stored_messages(connection: Connection, run: str) -> Iterator[dict[str, Any]]:
     for entry in runs.stored(connection, run):
         if not entry["error"]:
             yield reading.read_message(connection, run, entry["message"])
-
-
-def results_text(store: Store, run: str) -> str:
-    """Return the results of a run as `run --out` writes them."""
-    with store.reading() as connection:
-        lines = _results(connection, runs.read_run(connection, run))
-        return "".join(f"{line}\n" for line in lines)
 
 
 def _write(out: Path, lines: Iterator[str]) -> int:
@@ -185,68 +296,6 @@ def _results(connection: Connection, row: dict[str, Any]) -> Iterator[str]:
 
 def _line(fields: dict[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def explain_stored(store: Store, run: str, name: str, left: str, right: str) -> Explanation:
-    """Explain two templates of a set with the parameters of the run."""
-    with store.reading() as connection:
-        row = runs.read_run(connection, run)
-        line = reading.read_set(connection, run, name)
-    ids = [template["id"] for template in line["templates"]]
-    for template in (left, right):
-        if template not in ids:
-            raise Unknown(
-                f"set {name} has no template {template}; expected one of {', '.join(ids[:20])}"
-            )
-    result = result_of(line, STORED)
-    assert isinstance(result, Result)
-    pairs = run_parameters(store, run)
-    return explain_result(result, left, right, pairs, row["asked"]["domain"], f"run {run}")
-
-
-def explain_text(text: str, runner: Runner, name: str, left: str, right: str) -> Explanation:
-    """Explain two templates of a text that is in no store."""
-    line = next((one for one in resolved(text, runner)["sets"] if one["set"] == name), None)
-    if line is None:
-        raise Unknown(f"the text has no set {name}")
-    result, settings = result_of(line, STORED), runner.settings
-    assert isinstance(result, Result)
-    path = Path(settings.parameters) if settings.parameters else None
-    return explain_result(result, left, right, path, settings.domain, "the text")
-
-
-def evaluate_run(
-    store: Store, run: str, seed: int = 0, progress: Callable[[str], None] | None = None
-) -> dict[str, Any]:
-    """Evaluate the sets that have a key.
-
-    `keys_learned_from` counts the keys that the parameters of the run were trained on: if it is
-    not 0, the figures are too optimistic.
-    """
-    with store.reading() as connection:
-        row = runs.read_run(connection, run)
-        keyed = keys_of_run(connection, run)
-        if not keyed:
-            raise InputError(f"run {run} has no keys; expected at least one")
-        lines = [json.dumps(reading.read_set(connection, run, name)) for name in keyed]
-        model = runs.model_of(connection, row)
-        counting = {one["key"] for one in keys.counting(keys.select_keys(connection, run))}
-    pairs = parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
-    with TemporaryDirectory(prefix="partita-") as folder:
-        result_file, key_file = Path(folder) / "results.jsonl", Path(folder) / "keys.jsonl"
-        result_file.write_text(_text(lines), encoding="utf-8")
-        write_keys(key_file, keyed.values())
-        evaluation = evaluate(result_file, key_file, parameters=pairs, seed=seed, progress=progress)
-    used = counting & set(model["keys_used"] if model else ())
-    figures: dict[str, Any] = json.loads(json.dumps(evaluation.to_dict()))
-    return figures | {"keys": len(keyed), "keys_learned_from": len(used)}
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-Row = Mapping[str, Any]
 
 
 def keys_of_run(connection: Connection, run: str) -> dict[str, Key]:
@@ -334,56 +383,11 @@ LONGEST = 200  # characters of an author
 LARGEST = 2**31 - 1  # number of a key
 
 
-def save_key(
-    store: Store,
-    run: str,
-    name: str,
-    cells: Sequence[Sequence[str]],
-    author: str,
-    alternatives: Iterable[Mapping[str, Any]] = (),
-    based_on: int | None = None,
-    override: bool = False,
-) -> dict[str, Any]:
-    """Save a key; return its number and the conflicting keys that its author has not seen.
-
-    A key that contradicts what is known of its templates is refused, unless `override`.
-    """
-    with store.writing() as connection:
-        runs.read_run(connection, run)
-        line = reading.read_set(connection, run, name)
-        ids = [template["id"] for template in line["templates"]]
-        key = {
-            "set_name": name,
-            "message": line["message"],
-            "templates": ids,
-            "cells": configuration(cells, ids),
-            "alternatives": [_alternative(alternative, ids) for alternative in alternatives],
-            "author": _author(author),
-            "time": now(),
-            "based_on": None if based_on is None else _key_number(based_on),
-        }
-        if not override:
-            for listed in (key, *key["alternatives"]):
-                _refuse_contradiction(listed["cells"], line)
-        number, conflicts = keys.insert_key(connection, run, key)
-    return {"key": number, "conflicts": conflicts}
-
-
 def _key_number(based_on: int) -> int:
     """Return the number of a key; databases store no larger ones."""
     if integer_of(based_on, "based_on", PLACE) > LARGEST:
         PLACE.refuse(f"based_on is above {LARGEST:,}; expected the number of a key")
     return based_on
-
-
-def withdraw_keys(store: Store, run: str, name: str, author: str) -> dict[str, Any]:
-    """Withdraw the keys of an author for a set; they stay in the store and no longer count."""
-    with store.writing() as connection:
-        runs.read_run(connection, run)
-        count = keys.mark_withdrawn(connection, run, name, _author(author), now())
-    if not count:
-        raise Unknown(f"{author} has no key for set {name}")
-    return {"withdrawn": count}
 
 
 def _refuse_contradiction(cells: Sequence[Sequence[str]], line: Row) -> None:
