@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from partita.app.run import ResolvedMessage, resolve_text, run_settings
-from partita.app.runner import Runner
+from partita.app.run import ResolvedMessage, resolve_text
+from partita.app.runner import Runner, Settings
 from partita.text.raw_messages import RawMessage
 from partita.text.spacy_docs import doc_annotation
 
@@ -108,5 +108,5 @@ def make_coreference(
     """Return the component; the settings are the options of `partita.run`."""
     if not Doc.has_extension("partita"):
         Doc.set_extension("partita", getter=_result)
-    settings = run_settings(domain, model, parameters, top, threshold, None, seed)
+    settings = Settings.of(domain, model, parameters, top=top, threshold=threshold, seed=seed)
     return Coreference(settings, spans_key, singletons, use_parse)

@@ -70,7 +70,7 @@ def test_training_makes_a_run_that_holds_the_keys_more_likely(desk, trained):
 
 def test_the_model_tells_which_keys_it_was_learned_from(desk, trained):
     with desk.store.reading() as connection:
-        row = runs.read_model(connection, trained["model"])
+        row = runs.model_of(connection, {"model_id": trained["model"]})
     assert row["keys_used"] == [one["key"] for one in desk.keys("r")]
     assert "2 keys of run r" in row["learned_from"]
     assert parse_pair_parameters(row["text"], "it").learned_from == row["learned_from"]
@@ -110,7 +110,7 @@ def test_evaluation_is_that_of_the_files(desk, tmp_path):
     desk.export("r", "results", "jsonl", tmp_path / "results.jsonl")
     desk.export("r", "keyed", "jsonl", tmp_path / "keys.jsonl")
     with desk.store.reading() as connection:
-        text = runs.read_model(connection, desk.run("r")["model_id"])["text"]
+        text = runs.model_of(connection, desk.run("r"))["text"]
     (tmp_path / "pairs.json").write_text(text)
     by_files = judging.evaluate(
         tmp_path / "results.jsonl", tmp_path / "keys.jsonl", parameters=tmp_path / "pairs.json"

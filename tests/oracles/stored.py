@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from partita.store import runs
+from partita.store import runs, tables
 from partita.store.store import Store
 from partita.store.tables import metadata
 
@@ -133,7 +133,7 @@ def begin(store: Store, run: str = "r", **more: Any) -> str:
         "outcome": "",
     }
     with store.writing() as connection:
-        runs.add_run(connection, row | more)
+        runs.add_if_new(connection, tables.runs, row | more)
     return run
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -22,7 +22,6 @@ from partita.core import (
     FloatArray,
     Id,
     PairProbabilities,
-    Template,
     compatible_pairs,
     pair,
 )
@@ -42,7 +41,6 @@ from partita.pairs.explanation import (
 from partita.pairs.models import MaximumEntropy
 from partita.results.result_lines import result_line
 from partita.results.saved_results import Alone, Result, read_results, result_of
-from partita.templates.schema import Schema
 from partita.training.parameter_files import (
     model_parameters,
     read_pair_parameters,
@@ -181,24 +179,96 @@ def explain_result(
 ) -> Explanation:
     """Explain two templates of one set of results."""
     _refuse_unknown(result, left, right, place)
-    pair_domain = None if domain is None else _domain(domain, parameters)
-    pairs = _pairs(result)
-    s, t = sorted((result.set.ids.index(left), result.set.ids.index(right)))
-    probability, marginal = float(pairs.matrix[s, t]), float(result.marginals.value[s, t])
-    notes: list[str] = []
-    features = _explain_features(result, left, right, probability, parameters, pair_domain, notes)
-    rest = _explain_influences(result, pairs, left, right, marginal, parameters, pair_domain, notes)
-    expressions = {template.id: template.text for template in result.set.templates if template.text}
-    return Explanation(
-        result.set.ids[s],
-        result.set.ids[t],
-        probability,
-        marginal,
-        features,
-        rest,
-        expressions,
-        tuple(notes),
-    )
+    used = None if domain is None else find_domain(domain)
+    if used is not None and parameters is not None:
+        used = used.with_parameters(parameters)
+    return _PairOfSet(result, left, right, parameters, used).explanation()
+
+
+@dataclass(frozen=True, slots=True)
+class _PairOfSet:
+    """Two templates of a set, and what it was resolved with; `notes` say what is unknown."""
+
+    result: Result
+    left: str
+    right: str
+    path: Path | None
+    domain: Domain | None
+    notes: list[str] = field(default_factory=list)
+
+    def explanation(self) -> Explanation:
+        """Return everything that is known of the pair."""
+        result, ids = self.result, self.result.set.ids
+        matrix = result.probabilities.copy()
+        np.fill_diagonal(matrix, 1.0)
+        s, t = sorted((ids.index(self.left), ids.index(self.right)))
+        probability, marginal = float(matrix[s, t]), float(result.marginals.value[s, t])
+        features = self._features(probability)
+        rest = self._influences(PairProbabilities(result.set, matrix), marginal)
+        expressions = {one.id: one.text for one in result.set.templates if one.text}
+        known = (features, rest, expressions, tuple(self.notes))
+        return Explanation(ids[s], ids[t], probability, marginal, *known)
+
+    def _features(self, probability: float) -> PairExplanation | None:
+        """Return the features of the pair, or None and a note if they are unknown."""
+        result, domain, notes = self.result, self.domain, self.notes
+        if result.model == "joint":
+            notes.append(
+                "The joint model weighs cells, not pairs: a pair has no features of its own."
+            )
+            return None
+        if pair(self.left, self.right) in {pair(*apart) for apart in result.set.incompatible}:
+            notes.append("The two are known to be incompatible, whatever their features are.")
+            return None
+        if not all(t.head or t.text or t.form or t.slots for t in result.set.templates):
+            notes.append(
+                "The results hold pair probabilities without what was observed of the templates: "
+                "the features are unknown."
+            )
+            return None
+        model = self._pair_model()
+        if model is None:
+            notes.append("The pair model of the domain has no features that could be shown.")
+            return None
+        columns = template_columns(
+            result.set.templates,
+            schema=None if domain is None else domain.schema,
+            compatible=compatible_pairs(result.set),
+        )
+        explanation = explain_pair(model, columns, self.left, self.right)
+        if abs(explanation.probability - probability) > TOLERANCE:
+            notes.append(
+                f"By these parameters the pair alone has {explanation.probability:.4f}, by the "
+                f"results {probability:.4f}: these were made with other parameters."
+            )
+        return explanation
+
+    def _pair_model(self) -> MaximumEntropy | None:
+        """Return the model of the domain or, without one, that of a file or the shipped one."""
+        if self.domain is not None:
+            model = self.domain.pair_model(self.result.model)
+            return maximum_entropy(model, self.result.set.templates)
+        path = self.path
+        parameters = shipped_pair_parameters() if path is None else read_pair_parameters(path)
+        return parameters.pair_model(training_of(self.result.model))
+
+    def _influences(self, pairs: PairProbabilities, marginal: float) -> SetExplanation | None:
+        """Return what the other templates change, for a model over pairs."""
+        model, domain = self.result.model, self.domain
+        if model not in PAIR_MODELS:
+            return None
+        if model == "scaled" and self.path is None and not (domain and domain.parameter_file):
+            self.notes.append("The scale is the shipped one; --parameters F gives another.")
+        parameters: Parameters | None = None
+        if model in LEARNED and domain is None:
+            parameters = model_parameters(model, self.path)
+        elif model in LEARNED and domain is not None:
+            parameters = getattr(domain.pair_parameters, model)
+
+        def marginals(changed: PairProbabilities) -> FloatArray:
+            return solve_set(changed, model, parameters=parameters, top=1).marginals.value
+
+        return explain_set(pairs, self.left, self.right, marginal, marginals)
 
 
 DENSE = 3000  # records of a set up to which the influence of the others is measured
@@ -249,11 +319,6 @@ def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanatio
     )
 
 
-def _domain(name: str, parameters: Path | None) -> Domain:
-    domain = find_domain(name)
-    return domain if parameters is None else domain.with_parameters(parameters)
-
-
 def _select_set(
     lines: Sequence[Result | Alone], name: str | None, ids: tuple[str, str], place: str
 ) -> tuple[Result, str | None]:
@@ -284,96 +349,3 @@ def _refuse_unknown(result: Result, left: str, right: str, place: str) -> None:
             raise InputError(problem, file=place)
     if left == right:
         raise InputError(f"both templates are {left} (expected two different templates)")
-
-
-def _pairs(result: Result) -> PairProbabilities:
-    matrix = result.probabilities.copy()
-    np.fill_diagonal(matrix, 1.0)
-    return PairProbabilities(result.set, matrix)
-
-
-def _explain_features(
-    result: Result,
-    left: str,
-    right: str,
-    probability: float,
-    parameters: Path | None,
-    domain: Domain | None,
-    notes: list[str],
-) -> PairExplanation | None:
-    """Return the features of the pair, or None and a note if they are unknown."""
-    if result.model == "joint":
-        notes.append("The joint model weighs cells, not pairs: a pair has no features of its own.")
-        return None
-    if pair(left, right) in {pair(*excluded) for excluded in result.set.incompatible}:
-        notes.append("The two are known to be incompatible, whatever their features are.")
-        return None
-    if not all(_has_description(template) for template in result.set.templates):
-        notes.append(
-            "The results hold pair probabilities without what was observed of the templates: "
-            "the features are unknown."
-        )
-        return None
-    model = _model(result, parameters, domain)
-    if model is None:
-        notes.append("The pair model of the domain has no features that could be shown.")
-        return None
-    schema = None if domain is None else domain.schema
-    explanation = explain_pair(model, _columns(result, schema), left, right)
-    if abs(explanation.probability - probability) > TOLERANCE:
-        notes.append(
-            f"By these parameters the pair alone has {explanation.probability:.4f}, by the results "
-            f"{probability:.4f}: these were made with other parameters."
-        )
-    return explanation
-
-
-def _has_description(template: Template) -> bool:
-    return bool(template.head or template.text or template.form or template.slots)
-
-
-def _model(result: Result, path: Path | None, domain: Domain | None) -> MaximumEntropy | None:
-    """Return the model of the domain or, without a domain, that of a file or the shipped one."""
-    if domain is not None:
-        return maximum_entropy(domain.pair_model(result.model), result.set.templates)
-    parameters = shipped_pair_parameters() if path is None else read_pair_parameters(path)
-    return parameters.pair_model(training_of(result.model))
-
-
-def _columns(result: Result, schema: Schema | None) -> Any:
-    """Return the columns of the templates as they are compared when a set is resolved."""
-    compatible = compatible_pairs(result.set)
-    return template_columns(result.set.templates, schema=schema, compatible=compatible)
-
-
-def _explain_influences(
-    result: Result,
-    probabilities: PairProbabilities,
-    left: str,
-    right: str,
-    marginal: float,
-    path: Path | None,
-    domain: Domain | None,
-    notes: list[str],
-) -> SetExplanation | None:
-    if result.model not in PAIR_MODELS:
-        return None
-    own_parameters = path or (domain and domain.parameter_file)
-    if result.model == "scaled" and own_parameters is None:
-        notes.append("The scale is the shipped one; --parameters F gives another.")
-    parameters = _model_parameters(result.model, path, domain)
-
-    def marginals(pairs: PairProbabilities) -> FloatArray:
-        return solve_set(pairs, result.model, parameters=parameters, top=1).marginals.value
-
-    return explain_set(probabilities, left, right, marginal, marginals)
-
-
-def _model_parameters(model: str, path: Path | None, domain: Domain | None) -> Parameters | None:
-    if model not in LEARNED:
-        return None
-    if domain is None:
-        return model_parameters(model, path)
-    pairs = domain.pair_parameters
-    found: Parameters = getattr(pairs, model)
-    return found

@@ -14,7 +14,7 @@ from typing import Any
 from partita.app.batch import Outcome
 from partita.app.runner import Earlier, Runner, stored_settings
 from partita.errors import InputError
-from partita.store import runs
+from partita.store import runs, tables
 from partita.store.runs import write_message
 from partita.store.store import Store
 
@@ -106,14 +106,14 @@ def _start(
     """Return the messages that the run has already."""
     with store.writing() as connection:
         if runner.settings.model != "uniform":
-            runs.add_model(connection, _model_row(runner))
-        if runs.add_run(connection, _run_row(run, runner, inputs, parent)):
+            runs.add_if_new(connection, tables.models, _model_row(runner))
+        if runs.add_if_new(connection, tables.runs, _run_row(run, runner, inputs, parent)):
             return []
         row = runs.read_run(connection, run)
         _refuse_other_settings(run, row["settings"], runner.provenance)
         new = [one for one in inputs if one not in row["inputs"]]
         runs.change_run(connection, run, inputs=[*row["inputs"], *new], outcome=RUNNING)
-        return runs.stored(connection, run)
+        return runs.message_rows(connection, run)
 
 
 def _refuse_other_settings(run: str, stored: dict[str, Any], current: dict[str, Any]) -> None:

@@ -16,10 +16,8 @@ from partita.app.runner import (
     Runner,
     Settings,
     message_hash,
-    model_for,
     result_lines,
     text_hash,
-    usual_budget,
 )
 from partita.app.solve import parameters_path
 from partita.core import Budget, Distribution, Entity, Message, Template
@@ -265,7 +263,16 @@ def run(
     and a warning counts them.
     """
     failures = Failures(errors)
-    settings = run_settings(domain, model, parameters, top, threshold, budget, seed, gazetteer)
+    settings = Settings.of(
+        domain,
+        model,
+        parameters_path(parameters),
+        top=top,
+        threshold=threshold,
+        budget=budget,
+        seed=seed,
+        gazetteer=gazetteer,
+    )
     runner = _default_runner(settings) if _is_default(settings) else Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike) or is_doc(source)
     if not single and not isinstance(source, Iterable):
@@ -300,30 +307,6 @@ def _is_default(settings: Settings) -> bool:
 @lru_cache(maxsize=2)
 def _default_runner(settings: Settings) -> Runner:
     return Runner(settings).load()
-
-
-def run_settings(
-    domain: str | os.PathLike[str],
-    model: str | None,
-    parameters: str | os.PathLike[str] | TrainedModel | None,
-    top: int | None,
-    threshold: float | None,
-    budget: Budget | None,
-    seed: int,
-    gazetteer: str | os.PathLike[str] | None = None,
-) -> Settings:
-    """Return the settings of a run from the arguments of `run`."""
-    model = model_for(os.fspath(domain), model)
-    return Settings(
-        os.fspath(domain),
-        model,
-        str(parameters_path(parameters) or ""),
-        top,
-        threshold,
-        budget or usual_budget(model),
-        seed,
-        "" if gazetteer is None else os.fspath(gazetteer),
-    )
 
 
 def _texts(

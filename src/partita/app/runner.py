@@ -54,6 +54,29 @@ class Settings:
     seed: int = 0
     gazetteer: str = ""
 
+    @classmethod
+    def of(
+        cls,
+        domain: str | os.PathLike[str],
+        model: str | None = None,
+        parameters: str | os.PathLike[str] | None = None,
+        *,
+        budget: Budget | None = None,
+        gazetteer: str | os.PathLike[str] | None = None,
+        **others: Any,
+    ) -> Settings:
+        """Return settings, by default with the domain's own model and the usual budget."""
+        domain = os.fspath(domain)
+        model = model_for(domain, model)
+        return cls(
+            domain,
+            model,
+            os.fspath(parameters or ""),
+            budget=budget or usual_budget(model),
+            gazetteer=os.fspath(gazetteer or ""),
+            **others,
+        )
+
 
 class Runner:
     """A domain with its models and a budget, loaded once and used for all messages of a run.

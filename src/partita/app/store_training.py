@@ -24,7 +24,7 @@ from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.results.template_json import template_of
-from partita.store import keys, reading, runs
+from partita.store import keys, reading, runs, tables
 from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.templates.schema import Schema
@@ -116,7 +116,7 @@ def train_on_run(
     name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
     report = _report(data, taught)
     with store.writing() as connection:
-        runs.add_model(connection, _row(name, text, learned, data, report))
+        runs.add_if_new(connection, tables.models, _row(name, text, learned, data, report))
     new = _again(stored, data, text, name, workers, progress)
     changes = _changes(store, run, new, data.keys)
     return {"model": name, "run": new, "report": report, "elsewhere": changes}
@@ -230,7 +230,7 @@ def _again(
     """Resolve the stored texts again: files may have changed, or be gone."""
     settings = settings_of(data.row, text)
     with stored.store.reading() as connection:
-        rows = runs.message_texts(connection, data.row["run"])
+        rows = runs.message_rows(connection, data.row["run"], runs.READ)
     messages = [
         RawMessage(row["message"], row["text"], row["place"], fields=row["fields"]) for row in rows
     ]

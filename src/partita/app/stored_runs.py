@@ -268,7 +268,7 @@ MADE_TABLES = {"results": "jsonl", "keyed": "jsonl", "graph": "graphml", "statem
 
 
 def _stored_messages(connection: Connection, run: str) -> Iterator[dict[str, Any]]:
-    for entry in runs.stored(connection, run):
+    for entry in runs.message_rows(connection, run):
         if not entry["error"]:
             yield reading.read_message(connection, run, entry["message"])
 

@@ -53,9 +53,9 @@ with these, but for the last digit of some.
 
 def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
     """The example from the message to the distribution, piece by piece; then the corpus."""
-    from partita.app.runner import Runner, Settings, usual_budget
+    from partita.app.runner import Runner, Settings
 
-    runner = Runner(Settings("depots", "evidential", budget=usual_budget("evidential")))
+    runner = Runner(Settings.of("depots", "evidential"))
     yield "The message of Kehler (1997)\n\n"
     yield MESSAGE
     yield from _message(runner, width, colour)

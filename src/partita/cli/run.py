@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,15 +156,15 @@ def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -
     from partita.views.layout import cut_text
 
     model = model_for(options.domain, options.model or (None if own is None else own.model))
-    settings = Settings(
+    settings = Settings.of(
         options.domain,
         model,
-        str(options.parameters or ""),
-        options.top,
-        options.threshold,
-        usual_budget(model, options.seconds, options.work),
-        options.seed,
-        str(options.gazetteer or ""),
+        options.parameters,
+        top=options.top,
+        threshold=options.threshold,
+        budget=usual_budget(model, options.seconds, options.work),
+        seed=options.seed,
+        gazetteer=options.gazetteer,
     )
     runner = Runner(settings).load()
     if model != "uniform":
@@ -242,18 +243,10 @@ def _output(
         sinks.append(ResumedFile(options.out, stretches, options.durable))
 
     def summary(output: Output) -> str:
-        from partita.views.message import counted
-
         if output.done + output.skipped + output.failed == 1 and not sinks:
             return ""
-        parts = [f"{_count(output.done)}: {counted(*output.sizes)}"]
-        if output.skipped:
-            parts.append(f"{output.skipped:,} done before")
-        if output.failed:
-            parts.append(f"{output.failed:,} failed")
-        if record is not None:
-            parts.append(f"run {record.run} of store {record.store.name}")
-        return "; ".join(parts)
+        where = "" if record is None else f"; run {record.run} of store {record.store.name}"
+        return _summary(output) + where
 
     return Output(
         console,
@@ -281,26 +274,22 @@ def _export_output(console: Console, to: str, out: Path | None) -> Output:
     return Output(console, "message", [sink], print_lines=False, summary=_summary)
 
 
-def _summary(output: Output) -> str:
+def _summary(output: Output, noun: str = "") -> str:
+    """Return how many messages were done, skipped and failed, with the number of what is found."""
+    from partita.views.layout import count_text
     from partita.views.message import counted
 
-    parts = [f"{_count(output.done)}: {counted(*output.sizes)}"]
-    return "; ".join(parts + [f"{output.failed:,} failed"] * bool(output.failed))
+    found = f", {output.sizes[0]:,} {noun}" if noun else f": {counted(*output.sizes)}"
+    parts = [f"{count_text(output.done, 'message')}{found}"]
+    parts += [f"{output.skipped:,} done before"] if output.skipped else []
+    return "; ".join(parts + ([f"{output.failed:,} failed"] if output.failed else []))
 
 
 def _own_output(console: Console, own: "OutputFormat", out: Path | None) -> Output:
     """Return the output of messages in a format of the domain's own."""
-
-    def summary(output: Output) -> str:
-        text = f"{_count(output.done)}, {output.sizes[0]:,} {own.counted}"
-        return f"{text}; {output.failed:,} failed" if output.failed else text
-
     sinks = [] if out is None else [ReplacedFile(out, Kind(own.description, own.first_line))]
+    summary = partial(_summary, noun=own.counted)
     return Output(console, "message", sinks, print_lines=out is None, summary=summary)
-
-
-def _count(messages: int) -> str:
-    return "1 message" if messages == 1 else f"{messages:,} messages"
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def solve(options: SolveCommand, console: Console) -> None:
         print_lines=out is None,
         separated=forms.view == "text",
         total=len(sets),
-        summary=_no_summary if forms.view else _summary,
+        summary=lambda output: "" if forms.view else _summary(output),
     )
     output.write(
         solve_sets(sets, solver, forms, Path(pairs).name, options.workers, console.progress)
@@ -155,10 +155,6 @@ def _summary(output: Output) -> str:
     if not output.sinks:
         return ""
     return f"{output.done:,} sets answered, {output.failed:,} failed"
-
-
-def _no_summary(_: Output) -> str:
-    return ""
 
 
 def _budget(options: SolveCommand) -> "Budget":

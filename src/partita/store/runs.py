@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
@@ -15,7 +15,7 @@ from partita.store.shapes import Object, Row
 from partita.store.store import Store
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Connection, Select, Table
 
 
 def add_if_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
@@ -35,13 +35,18 @@ def _insert_of(connection: Connection) -> Any:
 TOTALS = ("templates", "sets", "entities", "entropy_bits")
 
 
+def only_row(connection: Connection, query: Select[Any], problem: str) -> Row:
+    """Return the only row of a query; without one, the problem is raised."""
+    row = connection.execute(query).mappings().one_or_none()
+    if row is None:
+        raise Unknown(problem)
+    return dict(row)
+
+
 def read_run(connection: Connection, name: str) -> Row:
     """Return the row of a run."""
-    found = connection.execute(select(tables.runs).where(tables.runs.c.run == name)).mappings()
-    row = found.one_or_none()
-    if row is None:
-        raise Unknown(f"the store has no run {name}")
-    return dict(row)
+    query = select(tables.runs).where(tables.runs.c.run == name)
+    return only_row(connection, query, f"the store has no run {name}")
 
 
 def list_runs(connection: Connection, name: str | None = None) -> list[Row]:
@@ -55,7 +60,7 @@ def list_runs(connection: Connection, name: str | None = None) -> list[Row]:
     return [
         dict(row)
         | sizes.get(row["run"], _none())
-        | {"keyed": len(_keyed_in(family(connection, row["run"]), keyed))}
+        | {"keyed": len(set().union(*(keyed.get(r, ()) for r in family(connection, row["run"]))))}
         for row in rows.all()
     ]
 
@@ -84,34 +89,20 @@ def _keyed(connection: Connection) -> dict[str, set[str]]:
     return sets_by_run
 
 
-def _keyed_in(runs: Iterable[str], keyed: Mapping[str, set[str]]) -> set[str]:
-    """Return the sets that were keyed in any of these runs."""
-    return {name for run in runs for name in keyed.get(run, ())}
-
-
-def add_run(connection: Connection, row: Mapping[str, Any]) -> bool:
-    """Insert a run; return whether it is new."""
-    return add_if_new(connection, tables.runs, row)
-
-
 def change_run(connection: Connection, name: str, **values: Any) -> None:
     connection.execute(tables.runs.update().where(tables.runs.c.run == name).values(**values))
 
 
-def stored(connection: Connection, run: str) -> list[Row]:
-    """Return the messages that a run already has, in order."""
-    at = tables.messages.c
-    columns = (at.message, at.position, at.text_hash, at.error)
-    query = select(*columns).where(at.run == run).order_by(at.position, at.message)
-    return [dict(row) for row in connection.execute(query).mappings()]
+STORED = ("message", "position", "text_hash", "error")
+READ = ("message", "text", "place", "fields")
 
 
-def message_texts(connection: Connection, run: str) -> list[Row]:
-    """Return the messages as read, in order."""
+def message_rows(connection: Connection, run: str, columns: Sequence[str] = STORED) -> list[Row]:
+    """Return some columns of the messages that a run has, in order."""
     at = tables.messages.c
-    columns = (at.message, at.text, at.place, at.fields)
-    query = select(*columns).where(at.run == run).order_by(at.position, at.message)
-    return [dict(row) for row in connection.execute(query).mappings()]
+    query = select(*(at[name] for name in columns)).where(at.run == run)
+    rows = connection.execute(query.order_by(at.position, at.message))
+    return [dict(row) for row in rows.mappings()]
 
 
 def failed(connection: Connection, run: str) -> int:
@@ -121,22 +112,11 @@ def failed(connection: Connection, run: str) -> int:
     return connection.execute(query).scalar_one()
 
 
-def add_model(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Insert a model, identified by its hash, unless it exists."""
-    add_if_new(connection, tables.models, row)
-
-
-def read_model(connection: Connection, name: str) -> Row:
-    found = connection.execute(select(tables.models).where(tables.models.c.id == name)).mappings()
-    row = found.one_or_none()
-    if row is None:
-        raise Unknown(f"the store has no model {name}")
-    return dict(row)
-
-
 def model_of(connection: Connection, run: Mapping[str, Any]) -> Row | None:
     """Return the parameters of a run, or None for the uniform model."""
-    return read_model(connection, run["model_id"]) if run["model_id"] else None
+    name = run["model_id"]
+    query = select(tables.models).where(tables.models.c.id == name)
+    return only_row(connection, query, f"the store has no model {name}") if name else None
 
 
 def model_kind(connection: Connection, name: str | None) -> str | None:
@@ -173,10 +153,7 @@ def change_job(connection: Connection, job: str, **values: Any) -> None:
 def read_job(connection: Connection, job: str) -> Row:
     """Return a job by its id."""
     query = select(tables.jobs).where(tables.jobs.c.job == job)
-    row = connection.execute(query).mappings().one_or_none()
-    if row is None:
-        raise Unknown(f"no job with id {job}")
-    return dict(row)
+    return only_row(connection, query, f"no job with id {job}")
 
 
 def open_jobs(connection: Connection) -> list[Row]:

@@ -106,16 +106,12 @@ def _status(error: PartitaError) -> int:
 
 def invalid_request(found: Sequence[Any]) -> RequestError:
     """Return the validation problems of a request: the first in the line, all in the list."""
-    problems = [{"field": _field(one["loc"]), "problem": _problem(one)} for one in found]
+    problems = []
+    for one in found:
+        parts = (str(part) for part in one["loc"] if part not in ("body", "query", "path"))
+        problem = str(one["msg"]).removeprefix("Value error, ")
+        problems.append({"field": ".".join(parts), "problem": problem})
     first = problems[0]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     line = f"{first['field']}: {first['problem']}" if first["field"] else first["problem"]
     return RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, f"{line}{more}", problems=problems)
-
-
-def _field(location: Sequence[Any]) -> str:
-    return ".".join(str(part) for part in location if part not in ("body", "query", "path"))
-
-
-def _problem(found: Any) -> str:
-    return str(found["msg"]).removeprefix("Value error, ")

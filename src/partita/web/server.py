@@ -98,10 +98,9 @@ def create_app(config: ServiceConfig, jobs: Iterable[Mapping[str, Any]] = ()) ->
     app.add_api_route(
         "/{name:path}", page_file, methods=["GET", "HEAD"], include_in_schema=False, name="page"
     )
-    for error_type in (RequestError, PartitaError, ValidationError, Exception):
+    handled = (RequestError, PartitaError, ValidationError, RequestValidationError, HTTPException)
+    for error_type in (*handled, Exception):
         app.add_exception_handler(error_type, _on_error)
-    app.add_exception_handler(RequestValidationError, _on_invalid_request)
-    app.add_exception_handler(HTTPException, _on_routing_error)
     compressed = GZipMiddleware(app, COMPRESSED_FROM, COMPRESSION)
     return Middleware(compressed, config, metrics)
 
@@ -169,24 +168,15 @@ def _prepared(name: str, content: bytes) -> bytes:
     return re.sub(r'((?:src|href)=")(?=[\w/]+\.(?:css|js)")', rf"\1{folder}/", text).encode()
 
 
-async def _on_error(_request: Request, error: Exception) -> Response:
-    return _error_response(request_error(error))
-
-
-async def _on_invalid_request(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    return _error_response(invalid_request(list(error.errors())))
-
-
-async def _on_routing_error(request: Request, error: Exception) -> Response:
-    """Handle what the router rejects itself: an unknown path or method."""
-    assert isinstance(error, HTTPException)
-    line = f"{request.method} {request.url.path}: {error.detail}"
-    return _error_response(RequestError(error.status_code, line, error.headers))
-
-
-def _error_response(error: RequestError) -> Response:
-    return Response(error_body(error), error.status, error.headers, PROBLEM_JSON)
+async def _on_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):  # of the router: an unknown path or method
+        line = f"{request.method} {request.url.path}: {error.detail}"
+        problem = RequestError(error.status_code, line, error.headers)
+    elif isinstance(error, RequestValidationError):
+        problem = invalid_request(error.errors())
+    else:
+        problem = request_error(error)
+    return Response(error_body(problem), problem.status, problem.headers, PROBLEM_JSON)
 
 
 KEEP_ALIVE = 15  # seconds that an idle connection stays open

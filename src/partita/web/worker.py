@@ -180,10 +180,9 @@ def _written(folder: Path, source: Source | None) -> Path | None:
 
 
 def _settings(request: ResolveRequest) -> Settings:
-    from partita.app.runner import Settings, model_for, usual_budget
+    from partita.app.runner import Settings
 
-    model = model_for(request.domain, request.model)
-    return Settings(request.domain, model, budget=usual_budget(model))
+    return Settings.of(request.domain, request.model)
 
 
 def _check_domain(source: FuseSource) -> None:
