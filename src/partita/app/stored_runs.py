@@ -17,7 +17,7 @@ from partita.app.runner import JOINT, Runner, Settings, message_object, run_mess
 from partita.app.solve import parameters_file
 from partita.core import Configuration
 from partita.core.templates import Alternative, Key
-from partita.corpora.keys import key_line
+from partita.corpora.keys import write_keys
 from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
@@ -128,7 +128,9 @@ class StoredRuns:
             if table == "results":
                 return _write(out, _results(connection, row))
             if table == "keyed":
-                return _write(out, map(key_line, keys_of_run(connection, run).values()))
+                keyed = keys_of_run(connection, run)
+                write_keys(out, keyed.values())
+                return len(keyed)
             if table in ("graph", "statements"):
                 messages = _stored_messages(connection, run)
                 graph = table == "graph"
