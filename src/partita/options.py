@@ -453,11 +453,11 @@ class TrainOptions(Options):
     fit: str = option(
         "Fitting method: keys (likelihood of whole keys, with a prior around existing parameters); "
         "calibration (only a temperature for each model); pairs (pair by pair from scratch, as in "
-        "the paper), also by newton, lbfgs or iis (improved iterative scaling; slow); auto (pairs "
-        "if features are selected or characteristics named, otherwise keys)",
+        "the paper); auto (pairs if features are selected or characteristics named, otherwise "
+        "keys)",
         "auto",
         metavar="NAME",
-        check=one_of(("auto", "keys", "calibration", "pairs", "newton", "lbfgs", "iis")),
+        check=one_of(("auto", "keys", "calibration", "pairs")),
     )
     start: Any = option(
         "Parameters that fitting by keys or calibration starts from, as written by train",

@@ -64,43 +64,7 @@ def test_nothing_to_find() -> None:
     assert unlinked([B, A], []) == (A, B)
 
 
-def test_cannot_links_part_a_set() -> None:
-    found = coreference_sets([A, B, C, D], SCHEMA, cannot=[("D", "C")])
-    assert [one.ids for one in found] == [("A", "B", "D")]
-    (one,) = coreference_sets([A, B, C, D], SCHEMA, cannot=[("D", "A")])
-    assert one.incompatible == {("A", "C"), ("B", "C"), ("A", "D")}
-
-
-def test_must_links_stay_in_the_set_and_spread_what_is_excluded() -> None:
-    found = coreference_sets([A, B, C, D], SCHEMA, must=[("D", "B")])
-    (one,) = found
-    assert one.ids == ("A", "B", "D")
-    assert one.must == {("B", "D")}
-    assert one.incompatible == frozenset()
-    assert unlinked([A, B, C, D], found) == (C,)
-
-
-def test_a_must_link_over_a_cannot_link() -> None:
-    with pytest.raises(Contradiction) as caught:
-        coreference_sets([A, B, D], SCHEMA, cannot=[("A", "D")], must=[("D", "B"), ("B", "A")])
-    assert (caught.value.left, caught.value.right) == ("A", "D")
-    assert caught.value.chain == ("A", "B", "D")
-
-
-def test_a_must_link_over_what_is_incompatible() -> None:
-    with pytest.raises(Contradiction, match=r"A and C must be the same \(linked by A = D = C\)"):
-        coreference_sets([A, B, C, D], SCHEMA, must=[("A", "D"), ("C", "D")])
-    with pytest.raises(Contradiction, match=r"B and C must be the same \(linked by B = C\)"):
-        coreference_sets([B, C], SCHEMA, must=[("C", "B")])
-
-
 def test_mistakes_are_named() -> None:
-    with pytest.raises(InputError, match="no template X for the pair A and X"):
-        coreference_sets([A, B], SCHEMA, cannot=[("A", "X")])
-    with pytest.raises(InputError, match="no template X"):
-        coreference_sets([A, B], SCHEMA, must=[("X", "A")])
-    with pytest.raises(InputError, match="template A is paired with itself"):
-        coreference_sets([A, B], SCHEMA, must=[("A", "A")])
     with pytest.raises(InputError, match="duplicate template id A"):
         coreference_sets([A, B, A], SCHEMA)
     with pytest.raises(InputError, match="duplicate template id B"):

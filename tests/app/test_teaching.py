@@ -62,22 +62,8 @@ def test_the_same_keys_and_seed_give_the_same_bytes(keys: Path, tmp_path: Path) 
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
-def test_newton_lbfgs_and_scaling_learn_the_same(keys: Path, tmp_path: Path) -> None:
-    learned = []
-    for method in ("newton", "lbfgs", "iis"):
-        out = tmp_path / f"{method}.json"
-        arguments = ("train", keys, "--characteristics", "paper", "--fit", method, "--out", out)
-        assert run(*arguments).exit_code == 0
-        learned.append(read_pair_parameters(out))
-    for name in (EVERY_PAIR, QUESTIONS):
-        first, *others = (one.pair_model(name) for one in learned)
-        for other in others:
-            assert other.weights == pytest.approx(first.weights, abs=1e-3)
-            assert other.figures == pytest.approx(first.figures, abs=2e-6)
-
-
 def test_a_method_of_fitting_is_not_for_the_joint_model(keys: Path, tmp_path: Path) -> None:
-    told = run("train", keys, "--model", "joint", "--fit", "iis", "--out", tmp_path / "m.json")
+    told = run("train", keys, "--model", "joint", "--fit", "pairs", "--out", tmp_path / "m.json")
     assert told.exit_code == 1
     assert "--fit is for models over pairs" in told.stderr
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from partita.errors import InputError
-from partita.training.maxent import fit_sparse
 from partita_incidents.models import (
     Examples,
     encode_feature,
+    fit_sparse,
     train_classifier,
     train_trees,
 )

@@ -7,8 +7,8 @@ the entities so far.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -21,9 +21,9 @@ from partita.antecedents.antecedents import (
     ReferenceColumns,
     reference_columns,
 )
-from partita.core import Configuration, CoreferenceSet, IntArray, Pair, Template, components, pair
+from partita.core import Configuration, CoreferenceSet, IntArray, Template, components, pair
 from partita.core.templates import KIND, ROLES
-from partita.errors import Contradiction, InputError
+from partita.errors import InputError
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import Value
 
@@ -66,34 +66,21 @@ def _excluded_parts(columns: ReferenceColumns) -> BoolArray:
     return part | part.T
 
 
-Links = Mapping[int, list[int]]
-
-
 def coreference_sets(
     templates: Iterable[Template],
     schema: Schema,
-    cannot: Iterable[tuple[str, str]] = (),
-    must: Iterable[tuple[str, str]] = (),
     compatible: BoolArray | None = None,
 ) -> tuple[CoreferenceSet, ...]:
-    """Return the sets in text order, events last, with their incompatible pairs and must-links.
+    """Return the sets in text order, events last, with their incompatible pairs.
 
-    A must-link passes the incompatibilities of either template on to the other. `compatible`, if
-    known, is the compatibility of the templates in text order.
+    `compatible`, if known, is the compatibility of the templates in text order.
     """
     ordered = sorted(templates, key=lambda template: template.start)
-    place = _places(ordered)
-    must = [pair(*link) for link in must]
-    links = _link_partners(must, place)
-    allowed = unifiable(ordered, schema) if compatible is None else compatible.copy()
-    for i, j in _positions(cannot, place):
-        allowed[i, j] = allowed[j, i] = False
-    _propagate_links(allowed, links, [template.id for template in ordered])
+    _refuse_duplicates(ordered)
+    allowed = unifiable(ordered, schema) if compatible is None else compatible
     home = components(allowed)
     every = (np.flatnonzero(home == number).tolist() for number in range(home.max(initial=-1) + 1))
-    sets = [
-        _coreference_set(ordered, members, allowed, must) for members in every if len(members) > 1
-    ]
+    sets = [_coreference_set(ordered, members, allowed) for members in every if len(members) > 1]
     return tuple(sorted(sets, key=lambda one: KIND in one.templates[0].context))
 
 
@@ -153,30 +140,11 @@ def unlinked(templates: Iterable[Template], sets: Iterable[CoreferenceSet]) -> t
     return tuple(template for template in ordered if template.id not in members)
 
 
-def _places(templates: Sequence[Template]) -> dict[str, int]:
+def _refuse_duplicates(templates: Sequence[Template]) -> None:
     place = {template.id: n for n, template in enumerate(templates)}
     if len(place) < len(templates):
         duplicate = next(t.id for n, t in enumerate(templates) if place[t.id] != n)
         raise InputError(f"duplicate template id {duplicate}")
-    return place
-
-
-def _positions(pairs: Iterable[tuple[str, str]], place: Mapping[str, int]) -> Iterator[list[int]]:
-    for link in pairs:
-        if unknown := [name for name in link if name not in place]:
-            raise InputError(f"no template {unknown[0]} for the pair {' and '.join(link)}")
-        if link[0] == link[1]:
-            raise InputError(f"template {link[0]} is paired with itself")
-        yield [place[name] for name in link]
-
-
-def _link_partners(must: Iterable[tuple[str, str]], place: Mapping[str, int]) -> Links:
-    """Return the partners of each template with must-links."""
-    links: dict[int, list[int]] = {}
-    for i, j in _positions(must, place):
-        links.setdefault(i, []).append(j)
-        links.setdefault(j, []).append(i)
-    return links
 
 
 def _compatibility(described: Sequence[Values], schema: Schema) -> BoolArray:
@@ -220,57 +188,13 @@ def _unification_table(
     return table
 
 
-def _propagate_links(allowed: BoolArray, links: Links, ids: Sequence[str]) -> None:
-    """Give templates that must corefer the same incompatibilities."""
-    for members in _groups(links):
-        if not allowed[np.ix_(members, members)].all():
-            raise _contradiction(members, allowed, links, ids)
-        shared: BoolArray = np.all(allowed[members], axis=0)
-        allowed[members] = shared
-        allowed[:, members] = shared[:, None]
-
-
-def _groups(links: Links) -> Iterator[list[int]]:
-    """Yield the groups of templates that must-links connect."""
-    grouped: set[int] = set()
-    for start in sorted(links):
-        if start not in grouped:
-            group = sorted(_shortest_chains(start, links))
-            grouped.update(group)
-            yield group
-
-
-def _shortest_chains(start: int, links: Links) -> dict[int, int]:
-    """Return for each template connected to the start its predecessor on a shortest chain."""
-    previous = {start: start}
-    waiting = deque([start])
-    while waiting:
-        n = waiting.popleft()
-        for partner in links[n]:
-            if partner not in previous:
-                previous[partner] = n
-                waiting.append(partner)
-    return previous
-
-
-def _contradiction(
-    members: Sequence[int], allowed: BoolArray, links: Links, ids: Sequence[str]
-) -> Contradiction:
-    left, right = next((i, j) for i in members for j in members if i < j and not allowed[i, j])
-    previous, chain = _shortest_chains(left, links), [right]
-    while chain[-1] != left:
-        chain.append(previous[chain[-1]])
-    return Contradiction(ids[left], ids[right], [ids[n] for n in reversed(chain)])
-
-
 def _coreference_set(
-    ordered: Sequence[Template], members: list[int], allowed: BoolArray, must: Iterable[Pair]
+    ordered: Sequence[Template], members: list[int], allowed: BoolArray
 ) -> CoreferenceSet:
     templates = tuple(ordered[n] for n in members)
-    ids = {template.id for template in templates}
     above = np.argwhere(np.triu(~allowed[np.ix_(members, members)]))
     incompatible = frozenset(pair(templates[i].id, templates[j].id) for i, j in above.tolist())
-    return CoreferenceSet(templates, incompatible, frozenset(m for m in must if m[0] in ids))
+    return CoreferenceSet(templates, incompatible)
 
 
 @dataclass(frozen=True, slots=True)

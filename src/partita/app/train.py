@@ -35,7 +35,7 @@ Progress = Callable[[str], None]
 CHARACTERISTICS = {"paper": PAPER, "extended": EXTENDED}
 MODELS = "greedy, merging, evidential, scaled"
 RECALIBRATED = "temperatures of evidential, scaled, merging"
-KEYS, PAIRS, CALIBRATION = "keys", "pairs", "calibration"
+KEYS, CALIBRATION = "keys", "calibration"
 _Start = tuple[PairParameters, str]
 
 
@@ -133,7 +133,7 @@ def train(
     `fit="keys"` maximises the likelihood of whole keys under `model`, with a prior around the
     parameters of `start` (a file or a trained model; those of the domain, or the shipped ones, by
     default). `fit="calibration"` keeps all weights and learns only a temperature for each model.
-    All other methods fit pairs from scratch, as the paper does. "auto" is "keys" unless
+    `fit="pairs"` fits pairs from scratch, as the paper does. "auto" is "keys" unless
     characteristics are named or selected.
     """
     return train_model(keys, TrainOptions.of(locals()))
@@ -158,9 +158,8 @@ def train_model(keys: Any, options: TrainOptions) -> TrainedModel:
         if fit == CALIBRATION:
             return _recalibrated(cuts, start, learned_from, options.seed, report)
         return _from_keys(cuts, start, options.model, learned_from, report)
-    method = "auto" if fit == PAIRS else fit
     chosen = CHARACTERISTICS[characteristics or "extended"]
-    plan = PairTrainingPlan(chosen, select, options.seed, learned_from, method=method)
+    plan = PairTrainingPlan(chosen, select, options.seed, learned_from)
     learned, selected = train_pairs(cuts, plan, report)
     return TrainedModel(MODELS, _figures(learned), learned, selected)
 
@@ -175,7 +174,7 @@ def _check_options(
         )
     if not whole and start is not None:
         raise InputError(
-            "--start is for --fit keys and calibration; all other methods start from scratch"
+            "--start is for --fit keys and calibration; --fit pairs starts from scratch"
         )
 
 

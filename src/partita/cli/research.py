@@ -56,7 +56,7 @@ def train(options: TrainCommand, console: Console) -> None:
       partita train keys.jsonl --characteristics paper --select --out m.json
       partita train keys.jsonl --start parameters.json --out better.json
       partita train keys.jsonl --fit calibration --out calibrated.json
-      partita train keys.jsonl --fit iis --out parameters.json
+      partita train keys.jsonl --fit pairs --out parameters.json
     """
     from partita.app.train import check_folder, train_model
     from partita.files.writing import refuse_inputs

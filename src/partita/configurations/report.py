@@ -10,9 +10,57 @@ import math
 import numpy as np
 
 from partita.configurations.count import log2_of
-from partita.core import Best, Listing, Posterior, Remainder
+from partita.core import (
+    Best,
+    CoreferenceSet,
+    Distribution,
+    Figure,
+    Figures,
+    FloatArray,
+    Listing,
+    Posterior,
+    Remainder,
+)
 
 MOST = 100_000  # configurations listed by a threshold alone
+
+
+def distribution_of(
+    posterior: Posterior,
+    group: CoreferenceSet,
+    probabilities: FloatArray,
+    model: str,
+    *,
+    top: int | None,
+    threshold: float | None,
+    seed: int,
+    conflict: float | None = None,
+    log2_count: Figure | None = None,
+) -> Distribution:
+    """Return what a posterior says of a set; `log2_count` is for posteriors that know it."""
+    best = best_or_above(posterior, top, threshold)
+    listed = listing(posterior, group.ids, best)
+    total, count, bits = posterior.log_normaliser, posterior.count(), log2_count
+    if bits is None:
+        bits = posterior.log2_count() if count is None else Figure.exact(log2_of(count))
+    return Distribution(
+        set=group,
+        model=model,
+        method=posterior.method,
+        reason=posterior.reason,
+        probabilities=probabilities,
+        marginals=posterior.pairs(),
+        configurations=listed,
+        remainder=remainder(listed, count, bits.value),
+        figures=Figures(posterior.entropy(), total, bits),
+        conflict=conflict,
+        count=count,
+        seed=seed,
+        posterior=posterior,
+        converged=getattr(posterior, "converged", None),
+        gap=best.gap,
+        pruned=-math.expm1(total.low - total.high) if total.kind == "interval" else 0.0,
+    )
 
 
 def listing(posterior: Posterior, ids: tuple[str, ...], best: Best) -> Listing:

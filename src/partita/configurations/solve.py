@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from partita.configurations import METHODS, PAIR_MODELS
-from partita.configurations.count import log2_of
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge
 from partita.configurations.pair_models import GreedyParameters, evidential, greedy, uniform
-from partita.configurations.report import best_or_above, listing, remainder
-from partita.core import Budget, Distribution, Figure, Figures, PairProbabilities, Posterior
+from partita.configurations.report import distribution_of
+from partita.core import Budget, Distribution, PairProbabilities, Posterior
 from partita.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,27 +36,15 @@ def solve_set(
     posterior, conflict = _posterior(
         checked_knowledge(pairs), model, parameters, limits, seed, method, progress
     )
-    best = best_or_above(posterior, top, threshold)
-    listed = listing(posterior, pairs.set.ids, best)
-    total, count = posterior.log_normaliser, posterior.count()
-    bits = posterior.log2_count() if count is None else Figure.exact(log2_of(count))
-    return Distribution(
-        set=pairs.set,
-        model=model,
-        method=posterior.method,
-        reason=posterior.reason,
-        probabilities=pairs.matrix,
-        marginals=posterior.pairs(),
-        configurations=listed,
-        remainder=remainder(listed, count, bits.value),
-        figures=Figures(posterior.entropy(), total, bits),
-        conflict=conflict,
-        count=count,
+    return distribution_of(
+        posterior,
+        pairs.set,
+        pairs.matrix,
+        model,
+        top=top,
+        threshold=threshold,
         seed=seed,
-        posterior=posterior,
-        converged=getattr(posterior, "converged", None),
-        gap=best.gap,
-        pruned=-math.expm1(total.low - total.high) if total.kind == "interval" else 0.0,
+        conflict=conflict,
     )
 
 

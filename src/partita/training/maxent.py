@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,57 +12,8 @@ from numpy.typing import NDArray
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
 
-STEPS = 150
-ENOUGH = 1e-5
-
-
-def fit_sparse(
-    rows: Sequence[Sequence[int]],
-    outcome: IntArray,
-    shape: tuple[int, int],
-    precision: float,
-    weight: FloatArray | None = None,
-) -> FloatArray:
-    """Return the weights of features by outcomes; a row lists the features of one event."""
-    from scipy.optimize import minimize
-    from scipy.sparse import csr_matrix
-
-    if len(np.unique(outcome)) < 2:
-        raise InputError("training data has one outcome only; expected several")
-    counts = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    columns = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(counts.sum()))
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    table = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), shape[0]))
-    transposed = table.T.tocsr()
-    observed = np.zeros((len(rows), shape[1]))
-    observed[np.arange(len(rows)), outcome] = 1.0
-    case_weights = np.ones(len(rows)) if weight is None else weight
-    total = float(case_weights.sum())
-
-    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
-        weights = flat.reshape(shape)
-        log = _log_softmax(table @ weights)
-        nats = -float(case_weights @ (observed * log).sum(1)) + precision * float(flat @ flat) / 2
-        excess = (np.exp(log) - observed) * case_weights[:, None]
-        gradient = transposed @ excess + precision * weights
-        return nats / total, gradient.ravel() / total
-
-    options = {"gtol": ENOUGH, "maxiter": STEPS, "maxcor": 10}
-    start = np.zeros(shape[0] * shape[1])
-    result = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    weights: FloatArray = result.x.reshape(shape)
-    return weights
-
-
-def _log_softmax(scores: NDArray[np.float64]) -> FloatArray:
-    top = scores - scores.max(1, keepdims=True)
-    log: FloatArray = top - np.log(np.exp(top).sum(1, keepdims=True))
-    return log
-
-
 Codes = NDArray[np.uint8]
 
-METHODS = ("auto", "newton", "lbfgs", "iis")
 LARGE = 10_000_000  # numbers in a table of contexts by features, beyond which L-BFGS is used
 MANY = 100  # features, beyond which their curvature costs more than the steps it saves
 NEWTON_STEPS = 200
@@ -71,8 +21,6 @@ NEWTON_ENOUGH = 1e-12  # of what a step would gain, for each pair
 SLACK = 1e-15  # rounding of the objective must not stop the last, smallest step
 LBFGS_STEPS = 2000
 LBFGS_ENOUGH = 1e-6  # of the gradient per pair: far below what held-out documents can tell
-SCALING_STEPS = 100_000
-SCALING_INNER = 50
 
 
 def logistic_probability(score: FloatArray) -> FloatArray:
@@ -179,23 +127,14 @@ def fit_maxent(
     precision: float,
     active: IntArray | None = None,
     start: FloatArray | None = None,
-    method: str = "auto",
 ) -> FloatArray:
     """Return the weights of all features, 0 for those that are not active.
 
-    `method` is one of METHODS; "auto" is Newton's method, or L-BFGS where there is much to fit.
+    They are found by Newton's method, or by L-BFGS where there is much to fit.
     """
     chosen = np.arange(sample.features) if active is None else active
-    if method == "auto":
-        large = len(sample.codes) * len(chosen) > LARGE or len(chosen) > MANY
-        method = "lbfgs" if large else "newton"
-    if method not in METHODS:
-        raise InputError(f"unknown method {method!r}, expected one of {', '.join(METHODS)}")
-    if method == "newton":
-        return newton(sample, chosen, precision, start)
-    if method == "lbfgs":
-        return lbfgs(sample, chosen, precision, start)
-    return iterative_scaling(sample, chosen, precision, start)
+    large = len(sample.codes) * len(chosen) > LARGE or len(chosen) > MANY
+    return (lbfgs if large else newton)(sample, chosen, precision, start)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -285,58 +224,6 @@ def lbfgs(
     options = {"gtol": enough, "ftol": 0.0} | most
     weights[active] = minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x
     return weights
-
-
-def iterative_scaling(
-    sample: Contexts,
-    active: IntArray,
-    precision: float = 0.0,
-    start: FloatArray | None = None,
-    enough: float = LBFGS_ENOUGH,
-) -> FloatArray:
-    """Fit the active features by improved iterative scaling; `enough` bounds the gradient per pair.
-
-    λ_i += δ_i, where  Σ_x p̃(x) p(yes|x) f_i(x) e^{δ_i f#(x)} + r(λ_i + δ_i) = p̃(f_i)  with the
-    precision r of the prior and  f#(x) = Σ_i f_i(x).
-    """
-    weights, inner = _initial_weights(sample, active, start)
-    table = sample.table(active)
-    observed = table.T @ sample.yes
-    if precision == 0.0:
-        _require_finite(observed, table.T @ sample.count)
-    levels, level = np.unique(table.sum(axis=1), return_inverse=True)
-    member = (level[:, None] == np.arange(len(levels))).astype(np.float64)
-    for _ in range(SCALING_STEPS):
-        by_level = table.T @ (member * expected(sample, table @ inner)[:, None])
-        missing = observed - precision * inner
-        if np.abs(missing - by_level.sum(axis=1)).max(initial=0.0) <= enough * sample.pairs:
-            break
-        inner = inner + _scaling_step(by_level, levels, missing, precision)
-    weights[active] = inner
-    return weights
-
-
-def _scaling_step(
-    by_level: FloatArray, levels: FloatArray, missing: FloatArray, precision: float
-) -> FloatArray:
-    """Return δ of each feature by Newton's method, with steps of at most 1 against overflow."""
-    delta: FloatArray = np.zeros(len(missing))
-    for _ in range(SCALING_INNER):
-        terms = by_level * np.exp(delta[:, None] * levels[None, :])
-        excess = terms.sum(axis=1) + precision * delta - missing
-        step = np.clip(excess / (terms @ levels + precision), -1.0, 1.0)
-        delta -= step
-        if np.abs(step).max(initial=0.0) < 1e-14:
-            break
-    return delta
-
-
-def _require_finite(observed: FloatArray, seen: FloatArray) -> None:
-    if ((observed <= 0) | (observed >= seen)).any():
-        raise InputError(
-            "a feature is seen with one answer only, so that its weight is infinite; "
-            "expected features seen with both, or a prior"
-        )
 
 
 def _initial_weights(

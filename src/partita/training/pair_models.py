@@ -147,13 +147,11 @@ def train_pair_model(
     precision: float | None = None,
     seed: int = 0,
     learned_from: str = "",
-    method: str = "auto",
     progress: Progress | None = None,
 ) -> MaximumEntropy:
     """Learn weights for all features under a Gaussian prior.
 
-    The prior is chosen over documents unless its precision is given; `method` is one of those of
-    `partita.training.maxent`.
+    The prior is chosen over documents unless its precision is given.
     """
     report = progress or _silent
     sample = training.contexts()
@@ -162,7 +160,7 @@ def train_pair_model(
         report("choosing the prior")
         precision = _choose_precision(training, np.random.default_rng(seed))
     report(f"fitting {sample.features} weights to {len(training.yes):,} pairs")
-    weights = fit_maxent(sample, precision, method=method)
+    weights = fit_maxent(sample, precision)
     figures = {"bits_per_pair": bits(sample, weights), "precision": precision}
     return _pair_model(training, weights, name, learned_from, seed, figures)
 
@@ -174,12 +172,11 @@ def select_pair_model(
     name: str = "every pair",
     seed: int = 0,
     learned_from: str = "",
-    method: str = "auto",
 ) -> MaximumEntropy:
     """Fit the selected features alone to all training pairs."""
     sample = training.contexts()
     active = selected_indices(selection, feature_names(training.characteristics))
-    weights = fit_maxent(sample, selection.precision, active, method=method)
+    weights = fit_maxent(sample, selection.precision, active)
     cost, precision = bits(sample, weights), selection.precision
     figures = {"features": len(active), "bits_per_pair": cost, "precision": precision}
     return _pair_model(training, weights, name, learned_from, seed, figures)

@@ -53,7 +53,7 @@ ENOUGH_PAIRS = 100_000  # for the selection: the weights are learned from all
 class PairTrainingPlan:
     """The characteristics, whether to select features, and the seed.
 
-    The precision of the prior is chosen over documents unless it is set. `method` fits the weights.
+    The precision of the prior is chosen over documents unless it is set.
     """
 
     characteristics: tuple[Characteristic, ...] = EXTENDED
@@ -61,7 +61,6 @@ class PairTrainingPlan:
     seed: int = 0
     learned_from: str = ""
     precision: float | None = None
-    method: str = "auto"
 
 
 def train_pairs(
@@ -109,7 +108,6 @@ def _learn(
             precision=plan.precision,
             seed=seed,
             learned_from=words,
-            method=plan.method,
             progress=progress,
         )
         return _short(trained), None
@@ -118,9 +116,7 @@ def _learn(
     part = _enough(pairs, np.random.default_rng(seed))
     selection = select_features(part, held_out=away, seed=seed, progress=progress)
     progress(f"fitting {len(selection.steps)} weights to {len(pairs.yes):,} pairs")
-    model = select_pair_model(
-        pairs, selection, name=name, seed=seed, learned_from=words, method=plan.method
-    )
+    model = select_pair_model(pairs, selection, name=name, seed=seed, learned_from=words)
     return _short(model), selection
 
 

@@ -260,13 +260,9 @@ def test_no_templates_are_refused() -> None:
         posterior(0, 1)
 
 
-def test_more_draws_are_made_until_the_error_is_small() -> None:
+def test_the_reason_says_how_many_draws_were_made_and_their_error() -> None:
     rng = np.random.default_rng(3)
-    templates, model = random_templates(40, rng), random_model(rng)
-    found = joint_posterior(templates, model, draws=32, precision=0.02)
-    assert found.error <= 0.021
-    assert "from 32 draws" not in found.reason
-    few = joint_posterior(templates, model, draws=32, precision=1.0)
+    few = joint_posterior(random_templates(40, rng), random_model(rng), draws=32)
     assert few.error > 0.03
     assert few.reason.endswith(f"from 32 draws, standard errors at most {few.error:.3f}")
 

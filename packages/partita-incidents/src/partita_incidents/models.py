@@ -8,11 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 
 import numpy as np
 
 from partita.core import FloatArray, IntArray
-from partita.training.maxent import fit_sparse, logistic_probability
+from partita.errors import InputError
+from partita.training.maxent import logistic_probability
 from partita_incidents.model_kernels import Bins, add_trees, descend, grow_tree
 
 Features = Sequence[str]
@@ -37,6 +39,53 @@ PLURAL ARSON ATTACK BOMBING KIDNAPPING ROBBERY HIJACKING FORCED WORK STOPPAGE CI
 PROVINCE REGION MUNICIPALITY NEIGHBORHOOD
 """
 _DOMAIN_WORDS = frozenset(_DOMAIN_WORD_LIST.split())
+
+MOST_STEPS = 150
+ENOUGH_GRADIENT = 1e-5
+
+
+def fit_sparse(
+    rows: Sequence[Sequence[int]],
+    outcome: IntArray,
+    shape: tuple[int, int],
+    precision: float,
+    weight: FloatArray | None = None,
+) -> FloatArray:
+    """Return the weights of features by outcomes; a row lists the features of one event."""
+    from scipy.optimize import minimize
+    from scipy.sparse import csr_matrix
+
+    if len(np.unique(outcome)) < 2:
+        raise InputError("training data has one outcome only; expected several")
+    counts = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    columns = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(counts.sum()))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    table = csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), shape[0]))
+    transposed = table.T.tocsr()
+    observed = np.zeros((len(rows), shape[1]))
+    observed[np.arange(len(rows)), outcome] = 1.0
+    case_weights = np.ones(len(rows)) if weight is None else weight
+    total = float(case_weights.sum())
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        weights = flat.reshape(shape)
+        log = _log_softmax(table @ weights)
+        nats = -float(case_weights @ (observed * log).sum(1)) + precision * float(flat @ flat) / 2
+        excess = (np.exp(log) - observed) * case_weights[:, None]
+        gradient = transposed @ excess + precision * weights
+        return nats / total, gradient.ravel() / total
+
+    options = {"gtol": ENOUGH_GRADIENT, "maxiter": MOST_STEPS, "maxcor": 10}
+    start = np.zeros(shape[0] * shape[1])
+    result = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    weights: FloatArray = result.x.reshape(shape)
+    return weights
+
+
+def _log_softmax(scores: FloatArray) -> FloatArray:
+    top = scores - scores.max(1, keepdims=True)
+    log: FloatArray = top - np.log(np.exp(top).sum(1, keepdims=True))
+    return log
 
 
 @lru_cache(maxsize=1 << 16)

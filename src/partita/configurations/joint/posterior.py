@@ -19,13 +19,12 @@ from partita.configurations.exact.listed import (
 )
 from partita.configurations.joint.features import joint_columns
 from partita.configurations.joint.model import JointModel
-from partita.configurations.report import best_or_above, listing, remainder
+from partita.configurations.report import distribution_of
 from partita.core import (
     Best,
     CoreferenceSet,
     Distribution,
     Figure,
-    Figures,
     FloatArray,
     IntArray,
     Marginals,
@@ -41,39 +40,13 @@ if TYPE_CHECKING:
     from partita.configurations.joint.network_kernels import Network
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EnumeratedJoint:
-    """log P of every row of the table of partitions of `size`."""
-
-    size: int
-    logs: FloatArray
-
-    @property
-    def probabilities(self) -> FloatArray:
-        probabilities: FloatArray = np.exp(self.logs)
-        probabilities /= probabilities.sum()
-        return probabilities
-
-    def entropy(self) -> Figure:
-        return Figure.exact(max(0.0, -float(self.probabilities @ self.logs)) / math.log(2.0))
-
-    def pairs(self) -> Marginals:
-        return Marginals.exact(listed_pairs(partitions(self.size), self.probabilities))
-
-    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        return listed_cells(partitions(self.size), self.probabilities)
-
-    def best(self, k: int) -> Best:
-        order = np.argsort(-self.logs, kind="stable")[:k]
-        return Best(partitions(self.size)[order], self.logs[order])
-
-
-DRAWS, FEWEST_DRAWS, MOST_DRAWS = 80, 24, 8192
+DRAWS, FEWEST_DRAWS = 80, 24
 WIDTH, NARROW = 64, 10  # of the beam; NARROW is the usual length of a list
 FEW = 100  # templates; of more, each draw takes longer, and a narrow beam finds as good a list
 TOGETHER = 1024  # draws that are made at a time
 NOTHING: FloatArray = np.zeros((0, 0))
 COUNTED = 100  # templates whose configurations are counted exactly
+ENUMERATED = "exact by enumeration"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +67,7 @@ class Estimates:
 class JointPosterior:
     """The joint model's posterior; `order[k]` is the template that is decided as k-th.
 
-    Pair probabilities beyond enumeration come from `draw_count` draws, and as many more as it
-    takes for standard errors of at most `precision`, up to MOST_DRAWS.
+    Pair probabilities beyond enumeration come from `draw_count` draws.
     """
 
     order: IntArray
@@ -103,9 +75,7 @@ class JointPosterior:
     network: Network
     seed: int = 0
     draw_count: int = DRAWS
-    precision: float = 1.0
-    converged: bool = True
-    _small: EnumeratedJoint | None = field(default=None, repr=False)
+    _listed_logs: FloatArray | None = field(default=None, repr=False)
     _sampled: Estimates | None = field(default=None, repr=False)
     _marginals: Marginals | None = field(default=None, repr=False)
 
@@ -124,7 +94,7 @@ class JointPosterior:
     @property
     def reason(self) -> str:
         if self.size <= LARGEST:
-            return "exact by enumeration"
+            return ENUMERATED
         draws = f"{len(self._draws().rows)} draws, standard errors at most {self.error:.3f}"
         return f"exact probabilities of configurations, pairs from {draws}"
 
@@ -160,11 +130,14 @@ class JointPosterior:
         return Figure.exact(log2_bell(self.size) if number is None else math.log2(number))
 
     def entropy(self) -> Figure:
-        return self._enumerated().entropy() if self.size <= LARGEST else self._draws().bits
+        if self.size > LARGEST:
+            return self._draws().bits
+        logs, shares = self._listed()
+        return Figure.exact(max(0.0, -float(shares @ logs)) / math.log(2.0))
 
     def pairs(self) -> Marginals:
         if self.size <= LARGEST:
-            return self._enumerated().pairs()
+            return Marginals.exact(listed_pairs(partitions(self.size), self._listed()[1]))
         if self._marginals is None:
             self._marginals = self._estimated_pairs()
         return self._marginals
@@ -178,13 +151,13 @@ class JointPosterior:
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         if self.size <= LARGEST:
-            return self._enumerated().cells()
+            return listed_cells(partitions(self.size), self._listed()[1])
         raise Unavailable("cell probabilities need an exact answer; draws give pair probabilities")
 
     def best(self, k: int) -> Best:
         """List the best by beam search, with exact log P; `gap` bounds what it may have missed."""
         if self.size <= LARGEST:
-            return self._enumerated().best(k)
+            return _best_listed(partitions(self.size), self._listed()[0], k)
         found = (
             self._draws().best
             if k <= self._width
@@ -238,11 +211,12 @@ class JointPosterior:
         matrix[np.ix_(self.order, self.order)] = lower + lower.T
         return matrix
 
-    def _enumerated(self) -> EnumeratedJoint:
-        if self._small is None:
-            logs = self.log_weights(partitions(self.size))
-            self._small = EnumeratedJoint(self.size, logs)
-        return self._small
+    def _listed(self) -> tuple[FloatArray, FloatArray]:
+        """Return log P and P of every configuration, in the order of `partitions`."""
+        if self._listed_logs is None:
+            self._listed_logs = self.log_weights(partitions(self.size))
+        probabilities = np.exp(self._listed_logs)
+        return self._listed_logs, probabilities / probabilities.sum()
 
     def _draws(self) -> Estimates:
         if self._sampled is None:
@@ -253,24 +227,19 @@ class JointPosterior:
 def _sample(posterior: JointPosterior) -> Estimates:
     """Return means over draws, with the standard errors that independent draws would have."""
     n, rng = posterior.size, np.random.default_rng(posterior.seed)
-    sums, squares = np.zeros((n, n)), np.zeros((n, n))
+    sums, squares, count = np.zeros((n, n)), np.zeros((n, n)), posterior.draw_count
     rows: list[IntArray] = []
     nats: list[FloatArray] = []
     bests: list[Best] = []
-    count, wanted = 0, posterior.draw_count
-    while count < wanted:
-        uniforms = spread_uniforms(min(TOGETHER, wanted - count), n, rng)
+    for first in range(0, count, TOGETHER):
+        uniforms = spread_uniforms(min(TOGETHER, count - first), n, rng)
         width = 0 if bests else posterior._width
         drawn, entropies, best = posterior._draw_and_search(uniforms, width, sums, squares)
         rows.append(drawn)
         nats.append(entropies)
         bests.append(best)
-        count += len(drawn)
-        if count >= wanted:
-            worst = float(_variances(sums, squares, count).max(initial=0.0))
-            needed = 1 + math.ceil(worst / posterior.precision**2)
-            wanted = max(wanted, min(MOST_DRAWS, 2 * count, needed))
-    error = np.sqrt(_variances(sums, squares, count) / max(1, count - 1))
+    variances = np.maximum(squares / count - (sums / count) ** 2, 0.0)
+    error = np.sqrt(variances / max(1, count - 1))
     each = np.concatenate(nats)
     spread = float(each.std()) / math.sqrt(max(1, count - 1))
     bits = Figure.estimate(float(each.mean()) / math.log(2), spread / math.log(2))
@@ -289,9 +258,9 @@ def spread_uniforms(draws: int, decisions: int, rng: np.random.Generator) -> Flo
     return uniforms
 
 
-def _variances(sums: FloatArray, squares: FloatArray, count: int) -> FloatArray:
-    variances: FloatArray = np.maximum(squares / count - (sums / count) ** 2, 0.0)
-    return variances
+def _best_listed(rows: IntArray, logs: FloatArray, k: int, gap: float = 0.0) -> Best:
+    order = np.argsort(-logs, kind="stable")[:k]
+    return Best(rows[order], logs[order], gap)
 
 
 def draw_count(templates: int) -> int:
@@ -387,7 +356,7 @@ class ConstrainedPosterior:
     @property
     def reason(self) -> str:
         if self.exact:
-            return "exact by enumeration"
+            return ENUMERATED
         return f"{self.met:,} compatible draws of the joint model"
 
     @property
@@ -443,8 +412,7 @@ class ConstrainedPosterior:
 
     def best(self, k: int) -> Best:
         """List the best of all configurations, or of those met."""
-        order = np.argsort(-self.logs, kind="stable")[:k]
-        return Best(self.rows[order], self.logs[order], 0.0 if self.exact else math.inf)
+        return _best_listed(self.rows, self.logs, k, 0.0 if self.exact else math.inf)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         """Draw from all configurations, or again from the draws."""
@@ -459,16 +427,14 @@ def joint_posterior(
     *,
     seed: int = 0,
     draws: int | None = None,
-    precision: float = 1.0,
 ) -> JointPosterior:
     """Return the model's distribution over the configurations of templates.
 
-    Pair probabilities of large sets come from `draws` draws, and more until their standard errors
-    are at most `precision`.
+    Pair probabilities of large sets come from `draws` draws.
     """
     draws = draw_count(len(templates)) if draws is None else draws
     columns = joint_columns(templates, model.lexemes)
-    return JointPosterior(columns.order, columns.mentions, model.network, seed, draws, precision)
+    return JointPosterior(columns.order, columns.mentions, model.network, seed, draws)
 
 
 def solve_joint(
@@ -502,22 +468,13 @@ def _distribution(
     joint = joint_posterior(group.templates, model, seed=seed, draws=draws)
     compatible = compatible_pairs(group)
     posterior = constrained(joint, compatible, seed) if group.incompatible else joint
-    best = best_or_above(posterior, top, threshold)
-    listed = listing(posterior, group.ids, best)
-    bits, count = posterior.log2_count(), posterior.count()
-    return Distribution(
-        set=group,
-        model="joint",
-        method=posterior.method,
-        reason=posterior.reason,
-        probabilities=np.where(compatible, joint.pairs().value, 0.0),
-        marginals=posterior.pairs(),
-        configurations=listed,
-        remainder=remainder(listed, count, bits.value),
-        figures=Figures(posterior.entropy(), posterior.log_normaliser, bits),
-        conflict=None,
-        count=count,
+    return distribution_of(
+        posterior,
+        group,
+        np.where(compatible, joint.pairs().value, 0.0),
+        "joint",
+        top=top,
+        threshold=threshold,
         seed=seed,
-        posterior=posterior,
-        gap=best.gap,
+        log2_count=posterior.log2_count(),
     )
