@@ -11,7 +11,7 @@ from oracles.laws import compatible
 from partita.antecedents.sets import coreference_sets, unlinked
 from partita.core import Template, pair
 from partita.core.templates import ASSERTIONS, EVENT, KIND, ROLES, Assertion
-from partita.errors import Contradiction, InputError
+from partita.errors import InputError
 
 AREA = Template("E", start=200, slots={"FACILITY": "BRIDGE", "NUMBER": "PLURAL"})
 
@@ -100,54 +100,27 @@ def grown(names: list[str], linked: set[tuple[str, str]]) -> list[set[str]]:
     return groups
 
 
-Links = list[tuple[str, str]]
-
-
-def by_definition(
-    templates: list[Template], cannot: Links, must: Links
-) -> tuple[set[tuple[str, str]], list[set[str]], set[tuple[str, str]]]:
-    """Impossible must-links, the components, and all incompatible pairs, pair by pair."""
+def by_definition(templates: list[Template]) -> tuple[list[set[str]], set[tuple[str, str]]]:
+    """The components, and all incompatible pairs, pair by pair."""
     names = [t.id for t in templates]
-    apart = {pair(*two) for two in cannot} | {
+    apart = {
         pair(s.id, t.id) for s, t in combinations(templates, 2) if not compatible(s, t, SCHEMA)
     }
-    tied = grown(names, set(must))
-    impossible = {p for p in apart for group in tied if group >= set(p)}
-    spread = {
-        pair(a, b)
-        for left, right in combinations(tied, 2)
-        for a in left
-        for b in right
-        if any(pair(c, d) in apart for c in left for d in right)
-    }
-    linked = {pair(*two) for two in combinations(names, 2)} - spread
-    return impossible, grown(names, linked), spread
+    linked = {pair(*two) for two in combinations(names, 2)} - apart
+    return grown(names, linked), apart
 
 
 @settings(deadline=None, max_examples=120)
-@given(st.data(), some())
-def test_sets_are_as_defined(data: st.DataObject, templates: list[Template]) -> None:
-    pairs = [(s.id, t.id) for s, t in combinations(templates, 2)]
-    links = st.lists(st.sampled_from(pairs), max_size=2) if pairs else st.just([])
-    cannot, must = data.draw(links), data.draw(links)
-    impossible, components, apart = by_definition(templates, cannot, must)
-    if impossible:
-        with pytest.raises(Contradiction) as caught:
-            coreference_sets(templates, SCHEMA, cannot, must)
-        error = caught.value
-        assert pair(error.left, error.right) in impossible
-        steps = {pair(*step) for step in zip(error.chain, error.chain[1:], strict=False)}
-        assert steps <= {pair(*two) for two in must}
-        assert (error.chain[0], error.chain[-1]) == (error.left, error.right)
-        return
-    found = coreference_sets(templates, SCHEMA, cannot, must)
+@given(some())
+def test_sets_are_as_defined(templates: list[Template]) -> None:
+    components, apart = by_definition(templates)
+    found = coreference_sets(templates, SCHEMA)
     assert {frozenset(one.ids) for one in found} == {
         frozenset(group) for group in components if len(group) > 1
     }
     for one in found:
         inside = {pair(*two) for two in combinations(one.ids, 2)}
         assert one.incompatible == apart & inside
-        assert one.must == {pair(*two) for two in must} & inside
         starts = [t.start for t in one.templates]
         assert starts == sorted(starts)
     singles = {name for group in components if len(group) == 1 for name in group}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,11 +15,9 @@ import numpy as np
 
 from partita.app.batch import Outcome, OutputForms, WorkPiece, gc_paused, process
 from partita.core import (
-    BoolArray,
     Budget,
     CoreferenceSet,
     Distribution,
-    FloatArray,
     Id,
     PairProbabilities,
     pair,
@@ -89,12 +87,6 @@ class Solver:
             return solve_set(pairs, self.model, progress=progress, **self._options())
         except PartitaError as error:
             return error
-
-    @property
-    def batched(self) -> bool:
-        """Whether small sets can be solved together, without a record for each."""
-        listed = self.threshold is None and not self.prove
-        return listed and self.model in PROVABLE and self.method in ("auto", "exact")
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -245,17 +237,16 @@ def read_sets(
 
 
 def solved(
-    sets: Sets, solver: Solver, progress: Progress | None = None, done: Container[int] = ()
+    sets: Sets, solver: Solver, progress: Progress | None = None
 ) -> Iterator[Distribution | PartitaError]:
-    """Yield in order the distribution of every set that is not done, or its error."""
-    numbers = [k for k in range(len(sets)) if k not in done]
-    sound = [k for k in numbers if k not in sets.failed]
+    """Yield in order the distribution of every set, or its error."""
+    sound = [k for k in range(len(sets)) if k not in sets.failed]
     chosen = chosen_sets(sets, sound).pairs()
     if len(sets) - len(sets.failed) == 1:
         distributions = iter([solver.solve_one(one, progress) for one in chosen])
     else:
         distributions = solver.solve(chosen, progress)
-    for k in numbers:
+    for k in range(len(sets)):
         if k in sets.failed:
             yield sets.failed[k]
             continue
@@ -346,7 +337,6 @@ def _private_folder() -> Path:
 CHUNK = 1000
 LARGE = 18  # templates: a larger set has all the memory and all the cores to itself
 PAYS = 15_000  # small sets: fewer are done before other processes have started
-BATCHED = 0.1  # the work in a small set that is solved and written with others
 
 
 def solve_sets(
@@ -360,96 +350,32 @@ def solve_sets(
     """Yield the outcome of every set in order, then one for the templates in no set."""
     here = partial(solve_piece, solver, forms, source, progress=progress)
     work = partial(solve_piece, solver, forms, source)
-    pieces = _pieces(sets, BATCHED if _only_lines(forms, solver) else 1.0)
-    return chain(process(pieces, work, workers, here), _singletons(sets, forms, source))
+    return chain(process(_pieces(sets), work, workers, here), _singletons(sets, forms, source))
 
 
-def _pieces(sets: Sets, least: float) -> Iterator[WorkPiece[Sets]]:
+def _pieces(sets: Sets) -> Iterator[WorkPiece[Sets]]:
     """Yield stretches of sets; a large set is one by itself and stays in this process."""
     large = np.flatnonzero(sets.sizes > LARGE)
     cuts = {0, len(sets), *large.tolist(), *(large + 1).tolist(), *range(0, len(sets), CHUNK)}
     for first, last in pairwise(sorted(cuts)):
         piece = sets.slice(first, last)
         shared = bool(piece.sizes.max(initial=0) <= LARGE)
-        yield WorkPiece(piece, _load(piece, least) / PAYS if shared else 0.0, shared)
+        yield WorkPiece(piece, _load(piece) / PAYS if shared else 0.0, shared)
 
 
-def _load(sets: Sets, least: float) -> float:
+def _load(sets: Sets) -> float:
     """Return the work in small sets: one of 14 templates is worth thousands of 5."""
-    return float(np.sum(np.where(sets.sizes <= 8, least, 3.0 ** (sets.sizes - 8.0))))
-
-
-def _only_lines(forms: OutputForms, solver: Solver) -> bool:
-    return forms.json and not forms.view and not forms.clusters and solver.batched
+    return float(np.sum(np.where(sets.sizes <= 8, 1.0, 3.0 ** (sets.sizes - 8.0))))
 
 
 def solve_piece(
     solver: Solver, forms: OutputForms, source: str, sets: Sets, progress: Progress | None = None
 ) -> list[Outcome]:
-    """Return the outcomes of some sets; small ones of which only lines are wanted, at once."""
+    """Return the outcomes of some sets."""
     with gc_paused():
-        lines = _small_set_lines(sets, solver, forms, source)
-        outcomes = {k: Outcome(sets.names[k], lines=(line,)) for k, line in lines.items()}
         unlisted = sets.unlisted().tolist()
-        others = (k for k in range(len(sets)) if k not in lines)
-        for k, distribution in zip(others, solved(sets, solver, progress, lines), strict=True):
-            outcomes[k] = _outcome(sets, k, distribution, forms, source, unlisted[k])
-    return [outcomes[k] for k in range(len(sets))]
-
-
-def _small_set_lines(
-    sets: Sets, solver: Solver, forms: OutputForms, source: str
-) -> Mapping[int, str]:
-    """Return the lines of small sets, where there are enough of them for compiled loops."""
-    if len(sets) == 1 or not _only_lines(forms, solver) or sets.templates or sets.evidence:
-        return {}
-    from partita.configurations.solve_batch import COMPILED, SHARED
-
-    if len(sets) - len(sets.failed) < COMPILED:
-        return {}
-    plain = sets.sizes <= SHARED
-    plain[[*sets.failed, *sets.assumed]] = False
-    return _batch_lines(sets, solver, source, plain) if plain.any() else {}
-
-
-def _batch_lines(sets: Sets, solver: Solver, source: str, plain: BoolArray) -> dict[int, str]:
-    """Return the lines of plain sets that compiled loops can solve."""
-    from partita.configurations.odds import UNSCALED
-    from partita.configurations.solve_batch import REASON, SHARED, solve_padded
-    from partita.results.result_lines import SmallSets, small_set_lines
-
-    given, listed = _pair_rows(sets, plain, SHARED)
-    sizes = np.where(plain, sets.sizes, 0)
-    answers = solve_padded(given, sizes, solver.parameters or UNSCALED, solver.top or TOP)
-    done = answers.counts > 0
-    small = SmallSets(
-        names=[*compress(sets.names, done)],
-        ids=[*compress(sets.ids, np.repeat(done, sets.sizes))],
-        sizes=sizes[done],
-        unlisted=sets.unlisted()[done],
-        counts=answers.counts[done],
-        given=given[done],
-        marginals=answers.pairs[done],
-        listed=listed[done],
-        labels=answers.labels[done],
-        shares=answers.shares[done],
-        figures=answers.figures[done],
-    )
-    lines = small_set_lines(small, solver.model, source, sets.missing or 0.0, solver.seed, REASON)
-    return dict(zip(np.flatnonzero(done).tolist(), lines, strict=True))
-
-
-def _pair_rows(sets: Sets, plain: BoolArray, largest: int) -> tuple[FloatArray, BoolArray]:
-    """Return the probabilities of the pairs of each plain set as a row, and which are listed."""
-    given = np.full((len(sets), largest * (largest - 1) // 2), sets.missing or 0.0)
-    home = np.repeat(np.arange(len(sets)), np.diff(sets.row_starts))
-    kept = plain[home]
-    home, left, right = home[kept], sets.left[kept], sets.right[kept]
-    place = left * (2 * sets.sizes[home] - left - 1) // 2 + right - left - 1
-    given[home, place] = sets.probability[kept]
-    listed = given > 0.0
-    listed[home, place] = True
-    return given, listed
+        distributions = enumerate(solved(sets, solver, progress))
+        return [_outcome(sets, k, one, forms, source, unlisted[k]) for k, one in distributions]
 
 
 def _outcome(

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.configurations.count import bell, log2_of
 from partita.configurations.exact.posterior import exact
@@ -40,10 +39,12 @@ class BatchAnswers:
     """The answers of many sets of n templates, set k in row k.
 
     `theta` and `pairs` (log-odds, probabilities) are rows over pairs in the order of
-    np.triu_indices; `best` holds labels, one row a configuration, and `shares` their probabilities.
+    np.triu_indices, `matrices` the log-odds as symmetric matrices; `best` holds labels, one row a
+    configuration, and `shares` their probabilities.
     """
 
     theta: FloatArray
+    matrices: FloatArray
     log_normalisers: FloatArray
     counts: IntArray
     pairs: FloatArray
@@ -78,6 +79,7 @@ def solve_rows(theta: FloatArray, n: int, top: int) -> BatchAnswers:
     solve_each(odds, totals, counts, pairs, best, logs)
     return BatchAnswers(
         theta,
+        odds,
         totals,
         counts,
         np.clip(pairs[:, right, left], 0.0, 1.0),
@@ -99,70 +101,6 @@ def pair_matrices(rows: FloatArray, n: int) -> FloatArray:
     matrices = np.tile(np.eye(n), (len(rows), 1, 1))
     matrices[:, left, right] = matrices[:, right, left] = rows
     return matrices
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PaddedAnswers:
-    """The answers of many sets of up to SHARED templates, as rows of equal length.
-
-    The count of a set is 0 where it was not solved. `figures` are log₂ of the number of unlisted
-    configurations and their mass, log₂ of the number of all, entropy, log-normaliser, conflict.
-    """
-
-    counts: IntArray
-    pairs: FloatArray
-    labels: NDArray[np.uint8]
-    shares: FloatArray
-    figures: FloatArray
-
-
-def solve_padded(
-    p: FloatArray, sizes: IntArray, scaled: ScaledParameters, top: int
-) -> PaddedAnswers:
-    """Solve rows of pair probabilities.
-
-    Sets with must-links or with very strong evidence are not solved.
-    """
-    count, top = len(p), min(top, bell(max(1, int(sizes.max(initial=0)))))
-    answers = PaddedAnswers(
-        np.zeros(count, np.int64),
-        np.zeros(p.shape),
-        np.zeros((count, top, SHARED), np.uint8),
-        np.zeros((count, top)),
-        np.zeros((count, 6)),
-    )
-    for n in range(2, SHARED + 1):
-        rows, pairs = np.flatnonzero(sizes == n), n * (n - 1) // 2
-        rows = rows[(p[rows, :pairs] < 1.0).all(axis=1)]
-        theta = _scaled_log_odds(p[rows, :pairs], p[rows, :pairs] == 0.0, scaled)
-        suitable = safe(theta)
-        if suitable.any():
-            _fill(answers, rows[suitable], solve_rows(theta[suitable], n, top), n)
-    return answers
-
-
-def _fill(answers: PaddedAnswers, rows: IntArray, solved: BatchAnswers, n: int) -> None:
-    listed = solved.shares.shape[1]
-    answers.counts[rows] = solved.counts
-    answers.pairs[rows, : solved.pairs.shape[1]] = solved.pairs
-    answers.labels[rows, :listed, :n] = solved.best
-    answers.shares[rows, :listed] = solved.shares
-    left = np.maximum(solved.counts - listed, 0).tolist()
-    bits = {number: log2_of(number) for number in set(left)}
-    masses = map(math.fsum, solved.shares.tolist())
-    answers.figures[rows] = np.column_stack(
-        [
-            [bits[number] for number in left],
-            [
-                max(0.0, 1.0 - mass) if more else 0.0
-                for mass, more in zip(masses, left, strict=True)
-            ],
-            [math.log2(number) for number in solved.counts.tolist()],
-            solved.entropies,
-            solved.log_normalisers,
-            solved.conflicts,
-        ]
-    )
 
 
 SHARED = 8  # templates up to which sets are solved together
@@ -255,14 +193,11 @@ def _log_odds(
         if pairs.set.incompatible:
             apart[row] = ~knowledge_of(pairs).compatible[left, right]
     free: BoolArray = np.all(p < 1.0, axis=1)
-    return _scaled_log_odds(np.where(flat, 0.5, p), apart, UNSCALED if flat else scaled), free
-
-
-def _scaled_log_odds(p: FloatArray, apart: BoolArray, scaled: ScaledParameters) -> FloatArray:
+    p, scaled = (np.full_like(p, 0.5), UNSCALED) if flat else (p, scaled)
     with np.errstate(divide="ignore"):
         theta = np.log(p) - np.log1p(-p)
     theta = scaled.scale * np.where(np.isfinite(theta), theta, 0.0) + scaled.bias
-    return np.where(apart, -np.inf, theta)
+    return np.where(apart, -np.inf, theta), free
 
 
 def _distribution(pairs: PairProbabilities, answer: _Row, model: str, seed: int) -> Distribution:
@@ -284,12 +219,5 @@ def _distribution(pairs: PairProbabilities, answer: _Row, model: str, seed: int)
         conflict=None if model == "uniform" else float(solved.conflicts[row]),
         count=number,
         seed=seed,
-        posterior=exact(_matrix(solved.theta[row], len(ids))),
+        posterior=exact(solved.matrices[row]),
     )
-
-
-def _matrix(theta: FloatArray, n: int) -> FloatArray:
-    matrix = np.zeros((n, n))
-    left, right = np.triu_indices(n, 1)
-    matrix[left, right] = matrix[right, left] = theta
-    return matrix

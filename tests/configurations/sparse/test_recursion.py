@@ -1,4 +1,4 @@
-"""The recursion in blocks, on logarithms and with dense products equals the plain one."""
+"""The recursion in blocks and on logarithms equals the plain one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles import graphs
-from partita.configurations.sparse import dense, kernels
+from partita.configurations.sparse import kernels
 from partita.configurations.sparse.order import plan_elimination
 from partita.configurations.sparse.recursion import LOG, MAX, SUM, Recursion
 from partita.configurations.sparse.tree import steps
@@ -63,32 +63,30 @@ def test_the_maximum_is_below_the_normaliser_and_reached() -> None:
     assert cold / 1e4 == pytest.approx(top, abs=0.02)
 
 
-@pytest.mark.parametrize(("bits", "above", "own"), [(4, 0, 0), (7, 2, 0), (11, 1, 1), (12, 0, 3)])
-def test_dense_products_equal_listed_ones(bits: int, above: int, own: int) -> None:
+@pytest.mark.parametrize(("bits", "above", "own"), [(4, 0, 0), (5, 2, 0), (6, 1, 1), (7, 0, 3)])
+def test_products_over_disjoint_subsets(bits: int, above: int, own: int) -> None:
     rng = np.random.default_rng(bits)
-    table, out = rng.random(1 << bits), np.zeros(1 << (bits + above))
+    table, slope = rng.random(1 << bits), rng.random(1 << (bits + above))
     masks = np.arange(1 << (bits + above - own)) << own
     masks = masks[rng.random(len(masks)) < 0.7]
-    weights, slope = rng.random(len(masks)), rng.random(len(out))
-    expected = np.zeros(len(out))
-    kernels.push(SUM, expected, table, bits, masks, weights)
-    dense.push(out, table, masks, weights)
-    assert np.allclose(out, expected, rtol=1e-12)
-    highest, expected = np.full(len(out), -np.inf), np.full(len(out), -np.inf)
-    kernels.push(MAX, expected, table, bits, masks, weights)
-    dense.push(highest, table, masks, weights, maxima=True)
-    assert np.array_equal(highest, expected)
-    pulled = np.zeros(len(table))
-    kernels.pull(SUM, pulled, slope, bits, masks, weights)
-    assert np.allclose(dense.pull(slope, len(table), masks, weights), pulled, rtol=1e-12)
-    dots = kernels.dot(SUM, table, slope, bits, masks)
-    assert np.allclose(dense.dot(slope, table, masks), dots, rtol=1e-12)
-
-
-def test_dense_products_are_taken_when_they_pay() -> None:
-    assert dense.pays(np.arange(1 << 14), 13, 1 << 14)
-    assert not dense.pays(np.arange(1 << 14)[::97], 13, 1 << 14)
-    assert not dense.pays(np.arange(4), 13, 1 << 13)
+    weights = rng.random(len(masks))
+    sums, most = np.zeros(len(slope)), np.full(len(slope), -np.inf)
+    pulled, dots = np.zeros(len(table)), np.zeros(len(masks))
+    for e, mask in enumerate(masks.tolist()):
+        for place in range(len(table)):
+            if place & mask == 0:
+                sums[place | mask] += table[place] * weights[e]
+                most[place | mask] = max(most[place | mask], table[place] + weights[e])
+                pulled[place] += slope[place | mask] * weights[e]
+                dots[e] += table[place] * slope[place | mask]
+    found, highest, below = np.zeros(len(slope)), np.full(len(slope), -np.inf), np.zeros(len(table))
+    kernels.push(SUM, found, table, bits, masks, weights)
+    kernels.push(MAX, highest, table, bits, masks, weights)
+    kernels.pull(SUM, below, slope, bits, masks, weights)
+    assert np.allclose(found, sums, rtol=1e-12)
+    assert np.array_equal(highest, most)
+    assert np.allclose(below, pulled, rtol=1e-12)
+    assert np.allclose(kernels.dot(SUM, table, slope, bits, masks), dots, rtol=1e-12)
 
 
 def test_a_table_is_scaled_by_a_power_of_two_only() -> None:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.sparse.dense import LANE_BITS, LANES, LISTED, pairs_of_groups
 from partita.configurations.sparse.recursion import block_ranges
 from partita.configurations.sparse.tree import (
     DEGREE,
@@ -29,6 +28,7 @@ TRIES = 12
 COUNTS = 32 << 20  # bytes that counting takes
 PRIME_BITS = 40  # of the primes modulo which configurations are counted, about
 PER_STEP, PER_CLIQUE, PER_ENTRY = 1e5, 100.0, 10.0  # operations beside the products
+PER_PAIR = 1.1  # nanoseconds for one pair of a listed entry and a place of the table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +124,7 @@ def counting_operations(steps: Iterable[EliminationStep], log2_count: float) -> 
 
 
 def _step_cost(step: EliminationStep) -> _Cost:
-    once = _product_cost(step.pairs, step.bits, len(step.dims) - step.bits)
+    once = PER_PAIR * step.pairs
     joins = sum(_join_cost(join) for join in step.joins)
     entries = 2.0 ** len(step.dims) + sum(2.0 ** len(join.dims) for join in step.joins)
     up = PER_STEP / 3 + once + joins + PER_CLIQUE / 2 * step.cliques + PER_ENTRY * entries
@@ -133,18 +133,12 @@ def _step_cost(step: EliminationStep) -> _Cost:
     return _Cost(up, down, 64 * entries + 128 * step.cliques + 32 * listed)
 
 
-def _product_cost(pairs: float, bits: int, above: int) -> float:
-    """Return the cost of listed pairs one by one, or in lanes, whichever is quicker."""
-    lanes = LANES * pairs_of_groups(bits, above) if bits >= LANE_BITS else math.inf
-    return min(LISTED * pairs, lanes)
-
-
 def _join_cost(join: Join) -> float:
     bits = len(join.dense)
     shared = bits - join.own
     above = len(join.listed) - shared
     every = 2.0**join.own * 3.0**shared * 2.0**above
-    return _product_cost(min(every, join.entries * 2.0**bits), bits, above)
+    return PER_PAIR * min(every, join.entries * 2.0**bits)
 
 
 def _in_blocks(costed: _CostedSteps, memory: float) -> EliminationPlan:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.sparse import dense, kernels
+from partita.configurations.sparse import kernels
 from partita.configurations.sparse.tree import EliminationStep, Join
 from partita.core import FloatArray, IntArray
 
@@ -131,10 +131,7 @@ class Recursion:
         return SubsetMessage(table, exponent)
 
     def _push(self, out: FloatArray, by: Operand) -> None:
-        if self.kind != LOG and dense.pays(by.masks, by.bits, len(out)):
-            dense.push(out, by.table, by.masks, by.weights, maxima=self.kind == MAX)
-        else:
-            kernels.push(self.kind, out, by.table, by.bits, by.masks, by.weights)
+        kernels.push(self.kind, out, by.table, by.bits, by.masks, by.weights)
 
     # what a step is made of
 
@@ -210,16 +207,12 @@ class Recursion:
 
     def _pull(self, slope: SubsetMessage, by: Operand) -> FloatArray:
         """Return the derivative by the table."""
-        if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
-            return dense.pull(slope.table, len(by.table), by.masks, by.weights)
         table = self._empty(by.bits)
         kernels.pull(self.kind, table, slope.table, by.bits, by.masks, by.weights)
         return table
 
     def _dot(self, slope: SubsetMessage, by: Operand) -> FloatArray:
         """Return the derivative by the listed entries."""
-        if self.kind == SUM and dense.pays(by.masks, by.bits, len(slope.table)):
-            return dense.dot(slope.table, by.table, by.masks)
         products: FloatArray = kernels.dot(self.kind, by.table, slope.table, by.bits, by.masks)
         return products
 
@@ -338,7 +331,7 @@ class _ModularCount:
         if step.bit >= 0:
             base = 1 << (step.bit + self.lanes)
             out[: len(table)] = gathered(product, positions, base)
-        _push(out, table, masks, np.exp(logs))
+        kernels.push(SUM, out, table, len(positions), masks, np.exp(logs))
         return self._reduced(out)
 
     def _lifted(self, positions: IntArray) -> IntArray:
@@ -365,17 +358,10 @@ class _ModularCount:
             table = gathered(of_left[:, lane].copy(), join.dense, 0)
             nonzero = np.flatnonzero(entries)
             product = np.zeros(len(out))
-            _push(product, table, nonzero << join.own, entries[nonzero])
+            bits, masks = len(join.dense), nonzero << join.own
+            kernels.push(SUM, product, table, bits, masks, entries[nonzero])
             out[:, lane] = product
         return self._reduced(out.reshape(-1))
-
-
-def _push(out: FloatArray, table: FloatArray, masks: IntArray, weights: FloatArray) -> None:
-    bits = len(table).bit_length() - 1
-    if dense.pays(masks, bits, len(out)):
-        dense.push(out, table, masks, weights)
-    else:
-        kernels.push(SUM, out, table, bits, masks, weights)
 
 
 def _primes_below(limit: int, log2_product: float) -> list[int]:
