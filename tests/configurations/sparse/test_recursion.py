@@ -129,19 +129,3 @@ def test_a_message_as_wide_as_is_allowed_is_not_refused() -> None:
     compatible = np.ones((6, 6), dtype=bool)
     assert steps(range(6), compatible, 5) is not None
     assert steps(range(6), compatible, 4) is None
-
-
-@pytest.mark.parametrize("kind", [SUM, MAX])
-def test_dense_and_listed_products_give_the_same_total(
-    monkeypatch: pytest.MonkeyPatch, kind: int
-) -> None:
-    theta = np.random.default_rng(0).normal(size=(8, 8))
-    theta += theta.T
-    np.fill_diagonal(theta, 0.0)
-    found = steps(range(8), theta > -np.inf, 8)
-    assert found is not None
-    totals = []
-    for pays in (False, True):
-        monkeypatch.setattr(dense, "pays", lambda masks, bits, size, pays=pays: pays and bits > 4)
-        totals.append(Recursion(found, theta, np.zeros(8), kind).total())
-    assert totals[1] == pytest.approx(totals[0], abs=1e-10)
