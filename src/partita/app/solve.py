@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 LEARNED = ("greedy", "scaled", "forest")
 PROVABLE = ("evidential", "scaled")
-TOP = 10
 
 Triples = Iterable[tuple[Id, Id, float]]
 Pairs = PairProbabilities | Mapping[tuple[Id, Id], float] | Triples | str | os.PathLike[str] | Any
