@@ -297,30 +297,22 @@ FITTED = 10  # templates of a set up to which its key counts for the forest mode
 PRIOR_DEVIATION = 0.5  # of the prior around the evidential model, a = 1 and b = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CellChoices:
-    """One row for each cell that a template could join: Σθ, the number of members, the template,
-    and whether the key chooses it. "Alone" is a row of zeros."""
-
-    sums: FloatArray
-    members: FloatArray
-    choice: IntArray
-    taken: FloatArray
-
-
-def fit_scale(
-    sets: Iterable[tuple[FloatArray, IntArray]], deviation: float = PRIOR_DEVIATION
-) -> ScaledParameters:
+def fit_scale(sets: Iterable[tuple[FloatArray, IntArray]]) -> ScaledParameters:
     """Fit the scaled model to pair probabilities (0 if incompatible) and the labels of the keys."""
-    choices = _concatenate([_choices(p, labels) for p, labels in sets if len(labels) > 1])
-    if not len(choices.sums):
+    from scipy.optimize import minimize
+
+    parts, templates = [np.zeros((4, 0))], 0
+    for p, labels in sets:
+        if len(labels) > 1:
+            parts.append(_choices(p, labels, templates))
+            templates += len(labels)
+    if not templates:
         raise InputError(
             "no labelled set leaves anything to decide (expected sets with several configurations)"
         )
-    from scipy.optimize import minimize
-
+    choices = np.hstack(parts)
     result = minimize(
-        lambda x: _objective(x, choices, deviation**-2),
+        lambda x: _objective(x, choices),
         np.array([1.0, 0.0]),
         jac=True,
         method="L-BFGS-B",
@@ -329,9 +321,7 @@ def fit_scale(
     return ScaledParameters(float(result.x[0]), float(result.x[1]))
 
 
-def fit_forest(
-    sets: Iterable[tuple[FloatArray, IntArray]], deviation: float = PRIOR_DEVIATION
-) -> ForestParameters:
+def fit_forest(sets: Iterable[tuple[FloatArray, IntArray]]) -> ForestParameters:
     """Fit scale and bias of the forest model by the likelihood of the keys of whole sets.
 
     Pair probabilities of 0 are incompatible pairs. Larger sets than FITTED are left out, as are
@@ -346,7 +336,7 @@ def fit_forest(
     rows = _ForestRows(keyed)
 
     def objective(x: FloatArray) -> float:
-        prior = (x[0] ** 2 + x[1] ** 2) / (2.0 * deviation**2)
+        prior = (x[0] ** 2 + x[1] ** 2) / (2.0 * PRIOR_DEVIATION**2)
         return float(prior - rows.log_probabilities(_forest(x)).sum())
 
     found = minimize(objective, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-3})
@@ -402,9 +392,13 @@ class _ForestRows:
         return logs
 
 
-def _choices(p: FloatArray, labels: IntArray) -> CellChoices:
-    """Return the cells that each template could join, without incompatible ones."""
-    off = ~np.eye(len(p), dtype=np.bool_)
+def _choices(p: FloatArray, labels: IntArray, first: int) -> FloatArray:
+    """Return the cells that each template could join, without incompatible ones, as columns.
+
+    Rows are Σθ, the number of members, the template (numbered from `first` on), and whether the key
+    chooses the cell. "Alone" has Σθ = 0; it also stands for a cell of the key that is excluded.
+    """
+    n, off = len(p), ~np.eye(len(p), dtype=np.bool_)
     with np.errstate(divide="ignore"):
         theta = np.where(off & (p > 0), np.log(p) - np.log1p(-np.where(off, p, 0.0)), 0.0)
     cells = labels[:, None] == np.arange(labels.max() + 1)[None, :]
@@ -412,46 +406,21 @@ def _choices(p: FloatArray, labels: IntArray) -> CellChoices:
     barred = ((off & (p == 0)).astype(np.float64) @ cells) > 0
     template, cell = np.nonzero((members > 0) & ~barred)
     taken = (labels[template] == cell).astype(np.float64)
-    return _with_alone(len(p), sums[template, cell], members[template, cell], template, taken)
-
-
-def _with_alone(
-    n: int, sums: FloatArray, members: FloatArray, template: IntArray, taken: FloatArray
-) -> CellChoices:
-    """Add the choice "alone"; it also stands for a cell of the key that is excluded."""
     alone = 1.0 - np.bincount(template, weights=taken, minlength=n)
-    return CellChoices(
-        np.concatenate([sums, np.zeros(n)]),
-        np.concatenate([members, np.zeros(n)]),
-        np.concatenate([template, np.arange(n)]),
-        np.concatenate([taken, alone]),
-    )
+    joined = np.array([sums[template, cell], members[template, cell], first + template, taken])
+    return np.hstack([joined, np.array([np.zeros(n), np.zeros(n), first + np.arange(n), alone])])
 
 
-def _concatenate(parts: list[CellChoices]) -> CellChoices:
-    shift = np.cumsum([0, *(int(part.choice.max()) + 1 for part in parts)])
-    return CellChoices(
-        np.concatenate([np.zeros(0), *(part.sums for part in parts)]),
-        np.concatenate([np.zeros(0), *(part.members for part in parts)]),
-        np.concatenate(
-            [
-                np.zeros(0, dtype=np.int64),
-                *(p.choice + s for p, s in zip(parts, shift, strict=False)),
-            ]
-        ),
-        np.concatenate([np.zeros(0), *(part.taken for part in parts)]),
-    )
-
-
-def _objective(x: FloatArray, choices: CellChoices, precision: float) -> tuple[float, FloatArray]:
+def _objective(x: FloatArray, choices: FloatArray) -> tuple[float, FloatArray]:
     """Return minus the log of conditional likelihood times prior, and its gradient."""
-    scores = x[0] * choices.sums + x[1] * choices.members
-    top = np.zeros(int(choices.choice.max()) + 1)
-    np.maximum.at(top, choices.choice, scores)
-    weights = np.exp(scores - top[choices.choice])
-    total = np.bincount(choices.choice, weights=weights)
-    loss = float((np.log(total) + top).sum() - choices.taken @ scores)
-    surplus = weights / total[choices.choice] - choices.taken
-    deviation = x - np.array([1.0, 0.0])
-    gradient = np.array([surplus @ choices.sums, surplus @ choices.members]) + precision * deviation
+    sums, members, numbers, taken = choices
+    scores, template = x[0] * sums + x[1] * members, numbers.astype(np.int64)
+    top = np.zeros(int(template.max()) + 1)
+    np.maximum.at(top, template, scores)
+    weights = np.exp(scores - top[template])
+    total = np.bincount(template, weights=weights)
+    loss = float((np.log(total) + top).sum() - taken @ scores)
+    surplus = weights / total[template] - taken
+    deviation, precision = x - np.array([1.0, 0.0]), PRIOR_DEVIATION**-2
+    gradient = np.array([surplus @ sums, surplus @ members]) + precision * deviation
     return loss + precision * float(deviation @ deviation) / 2, gradient
