@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,12 +16,12 @@ from scipy.special import logsumexp, softmax
 
 from partita.core import IntArray, Message
 from partita.errors import InputError
-from partita.text.analysis import Analyser, Trees, lemma_of
+from partita.text.analysis import MENTION_MODELS, Analyser, Trees, lemma_of, model_places
 from partita.text.conllu import PlacedDocument
 from partita.text.expressions import Mention, PlacedSentence, Word, head_of
-from partita.text.mentions import FEATURES, MentionModel, mention_places, roles_of
+from partita.text.mentions import MentionModel, roles_of
 from partita.text.messages import parse_message
-from partita.text.parser import USED, Parser, coarse_tags, label_places, move_places
+from partita.text.parser import USED, Parser, coarse_tags
 from partita.text.parser_kernels import HashedModel
 from partita.text.raw_messages import RawMessage
 from partita.text.tagger_models import PADDING, TAGS, Tagger, WordRows
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from research.analyser_kernels import Learned
 
 Progress = Callable[[str], None]
+# A feature is hashed with its place in its table; the file of a model holds its tables.
+FEATURES = json.loads(Path(__file__).with_name("features.json").read_text(encoding="utf-8"))
+PLACES = model_places(FEATURES)
 
 
 class TreeSentence(NamedTuple):
@@ -129,8 +134,8 @@ def train_parser(
     """Train a parser; the same data and seed give the same bytes."""
     chosen = settings or ParserSettings()
     rng = np.random.default_rng(seed)
-    moves = Learner(chosen.bits, move_places())
-    names = Learner(chosen.label_bits, label_places())
+    moves = Learner(chosen.bits, PLACES["moves"])
+    names = Learner(chosen.label_bits, PLACES["labels"])
     for run in range(chosen.runs):
         moves.forget()
         names.forget()
@@ -411,12 +416,12 @@ def _examples(
     """Return the examples of heads, of dependents of heads, and of heads with conjuncts."""
     from partita.text.mention_kernels import CONJUNCT, codes_of_words
 
-    places, roles, here = mention_places(), roles_of(parser.labels), np.arange(len(trees.words))
+    roles, here = roles_of(parser.labels), np.arange(len(trees.words))
 
     def codes(name: str) -> NDArray[np.uint32]:
         return codes_of_words(
             trees.words, trees.rows, trees.tags, parser.coarse, trees.ends, trees.heads,
-            trees.relations, roles, places[name], name == "spans",
+            trees.relations, roles, PLACES[name], name == "spans",
         )  # fmt: skip
 
     starts = np.concatenate([[0], trees.ends])[np.searchsorted(trees.ends, here, side="right")]
@@ -476,9 +481,9 @@ def train_mentions(
 ) -> MentionModel:
     """Train the models of mentions."""
     models, steps = {}, []
-    for name, places in mention_places().items():
+    for name in MENTION_MODELS:
         classes = len(types) if name == "sorts" else 2
-        models[name], step = train_model(examples[name], places, classes, seed, settings)
+        models[name], step = train_model(examples[name], PLACES[name], classes, seed, settings)
         steps.append(step)
     return MentionModel(types, possible, roles_of(labels), models, np.array(steps))
 
@@ -601,7 +606,7 @@ def fold_models(
     for fold, tagger in enumerate(taggers):
         others = [n for n in range(count) if n != fold]
         groups = word_groups([d for n in others for d in folds[n]], seed)
-        analyser = Analyser(tagger, _no_parser(names), None, groups, lemmas, feats)
+        analyser = Analyser(tagger, _no_parser(names), None, groups, lemmas, feats, FEATURES)
         data = parser_data(
             [s for n in others for s in sentences[n]],
             np.concatenate([tags[n] for n in others]), names.labels, analyser.forms,
@@ -613,7 +618,7 @@ def fold_models(
 
 def _no_parser(names: Inventory) -> Parser:
     table, used = np.zeros(1 + PADDING, dtype=np.int8), np.zeros(USED, dtype=np.uint8)
-    moves, labels = (HashedModel(places, used, table) for places in (move_places(), label_places()))
+    moves, labels = (HashedModel(PLACES[name], used, table) for name in ("moves", "labels"))
     return Parser(names.tags, names.labels, moves, labels, np.ones(2))
 
 
@@ -679,7 +684,7 @@ def with_fold_mentions(
         analysers.append(replace(analyser, mentions=model))
         if progress:
             progress(f"mentions of fold {fold + 1}")
-    factors = np.array([_temperature([part[n] for part in held_out]) for n in range(len(FEATURES))])
+    factors = np.array([_temperature(parts) for parts in zip(*held_out, strict=True)])
     scaled = [_rescaled(analyser, factors) for analyser in analysers]
     return replace(models, analysers=tuple(scaled)), factors
 
@@ -704,7 +709,7 @@ def _held_out(
             * scale,
             examples[name].right,
         )
-        for name, scale in zip(FEATURES, model.scales.tolist(), strict=True)
+        for name, scale in zip(MENTION_MODELS, model.scales.tolist(), strict=True)
     ]
 
 

@@ -17,22 +17,24 @@ from partita.errors import InputError
 from partita.files.strict import Place, list_of, number_of, text_of
 from partita.files.text import whole_bytes
 from partita.parameters import shipped_bytes
+from partita.text import parser as parsing
 from partita.text.expressions import Mention, PlacedSentence, Tree, Word
 from partita.text.mentions import (
-    FEATURES,
+    CHILD_POSITIONS,
     MIN_NAME_PROBABILITY,
+    POSITIONS,
+    STATES,
     Found,
     MentionModel,
     agreed,
     decided_types,
     headed_by_institution,
-    mention_places,
     partitives,
     roles_of,
     tags_of_whole_names,
     telling_capitals,
 )
-from partita.text.parser import LABEL_FEATURES, MOVE_FEATURES, Parser, label_places, move_places
+from partita.text.parser import Parser, feature_places
 from partita.text.parser_kernels import HashedModel
 from partita.text.tagger_models import (
     COLUMNS,
@@ -89,6 +91,7 @@ class Analyser:
     groups: NDArray[np.uint8]
     lemmas: Mapping[str, str]
     feats: Mapping[str, str]
+    features: Mapping[str, Sequence[str]]  # of every model
     threshold: float = THRESHOLD
     about: Mapping[str, object] = field(default_factory=dict)
     forms: WordRows = field(init=False, repr=False)
@@ -373,7 +376,16 @@ ARRAYS: dict[str, tuple[type[np.generic], int]] = {
     "about": (np.uint8, 1), "tagger": (np.uint8, 1), "possible": (np.bool_, 1),
     "groups": (np.uint8, 2), "scales": (np.float64, 1),
 }  # fmt: skip
-MODELS = ("moves", "labels", *FEATURES)
+# The positions and the columns of the state that the features of each model read. "sorts" are the
+# types of mentions: the shipped file is older than the word in the code.
+MODELS = {
+    "moves": (parsing.POSITIONS, parsing.STATES),
+    "labels": (parsing.ARC_POSITIONS, parsing.STATES),
+    "sorts": (POSITIONS, STATES),
+    "spans": (CHILD_POSITIONS, STATES),
+    "both": (POSITIONS, STATES),
+}
+MENTION_MODELS = ("sorts", "spans", "both")
 ARRAYS |= {f"{name}_used": (np.uint8, 1) for name in MODELS}
 ARRAYS |= {f"{name}_weights": (np.int8, 1) for name in MODELS}
 ABOUT = ("version", "model", "features", "labels", "sorts", "lemmas", "feats", "threshold", "about")
@@ -392,7 +404,7 @@ def analyser_bytes(analyser: Analyser) -> bytes:
     about = {
         "version": ANALYSER_VERSION,
         "model": "analyser",
-        "features": _features(),
+        "features": {name: list(features) for name, features in analyser.features.items()},
         "labels": list(analyser.parser.labels),
         "sorts": list(model.types),
         "lemmas": dict(analyser.lemmas),
@@ -412,9 +424,9 @@ def analyser_bytes(analyser: Analyser) -> bytes:
     return archive_bytes(about, **arrays)
 
 
-def _features() -> dict[str, list[str]]:
-    models = {"moves": MOVE_FEATURES, "labels": LABEL_FEATURES, **FEATURES}
-    return {name: list(features) for name, features in models.items()}
+def model_places(features: Mapping[str, Sequence[str]]) -> dict[str, IntArray]:
+    """Return the features of every model as arrays for the compiled loops."""
+    return {name: feature_places(features[name], *read) for name, read in MODELS.items()}
 
 
 def parse_analyser(data: bytes, file: str) -> Analyser:
@@ -422,12 +434,16 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
     place = Place(file)
     arrays = _model_arrays(data, place)
     text = arrays["about"].tobytes()
-    about = checked_about(text, ABOUT, "analyser", ANALYSER_VERSION, _features(), place)
+    about = checked_about(text, ABOUT, "analyser", ANALYSER_VERSION, place)
     tagger = parse_tagger(arrays["tagger"].tobytes(), file)
     labels, types = _texts(about, "labels", place), _texts(about, "sorts", place)
     if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(MODELS):
         place.refuse("possible or scales do not fit the tags and the models")
-    places = {"moves": move_places(), "labels": label_places(), **mention_places()}
+    try:
+        features = {name: _texts(about["features"], name, place) for name in MODELS}
+        places = model_places(features)
+    except (LookupError, TypeError, ValueError):
+        place.refuse("was trained with features unknown to this version")
     models = {
         name: HashedModel(places[name], arrays[f"{name}_used"], arrays[f"{name}_weights"])
         for name in MODELS
@@ -440,12 +456,13 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
                 types,
                 arrays["possible"],
                 roles_of(labels),
-                {name: models[name] for name in FEATURES},
+                {name: models[name] for name in MENTION_MODELS},
                 arrays["scales"][2:],
             ),
             arrays["groups"],
             _table(about, "lemmas", place),
             _table(about, "feats", place),
+            features,
             number_of(about["threshold"], "threshold", place),
             about["about"],
         )

@@ -32,77 +32,14 @@ ARC_POSITIONS = (
 )  # fmt: skip
 JOINED = 4  # most columns in one feature
 
-# A feature is hashed with its place in these tables, and model files list the tables: to reorder,
-# add or remove a feature makes every trained parser unreadable.
-MOVE_FEATURES = (
-    "s0.word s0.tag", "s0.word", "s0.tag", "s0.suffix3 s0.tag", "s0.cluster", "s0.group s0.tag",
-    "n0.word n0.tag", "n0.word", "n0.tag", "n0.suffix3 n0.tag", "n0.cluster", "n0.group n0.tag",
-    "s1.word s1.tag", "s1.word", "s1.tag", "s1.cluster", "n1.word n1.tag", "n1.word", "n1.tag",
-    "n1.cluster", "n2.word n2.tag", "n2.tag", "n3.tag", "s2.word", "s2.tag",
-    "s0.word s0.tag n0.word n0.tag", "s0.word s0.tag n0.word", "s0.word s0.tag n0.tag",
-    "s0.word n0.word n0.tag", "s0.tag n0.word n0.tag", "s0.word n0.word", "s0.tag n0.tag",
-    "s0.cluster n0.cluster", "s0.cluster n0.tag", "s0.tag n0.cluster", "s0.group n0.group",
-    "s0.word n0.cluster", "s0.cluster n0.word",
-    "s1.word s0.word", "s1.tag s0.tag", "s1.word s1.tag s0.tag", "s1.tag s0.word s0.tag",
-    "s1.cluster s0.cluster", "s1.cluster s0.tag", "s1.tag s0.cluster", "s1.group s0.group",
-    "n0.tag n1.tag", "n0.word n1.tag", "n0.tag n1.word", "n0.word n1.word",
-    "n0.tag n1.tag n2.tag", "n0.word n1.tag n2.tag", "s0.tag n0.tag n1.tag",
-    "s0.tag n0.tag n1.tag n2.tag", "s0.word n0.tag n1.tag", "s0.tag n0.word n1.tag",
-    "s0.tag n0.tag n1.word", "s1.tag s0.tag n0.tag", "s1.word s0.tag n0.tag",
-    "s1.tag s0.word n0.tag", "s1.tag s0.tag n0.word", "s1.tag s0.tag n0.tag n1.tag",
-    "s2.tag s1.tag s0.tag", "s2.tag s1.tag s0.tag n0.tag", "s1.word n0.word", "s1.word n0.tag",
-    "s1.tag n0.tag", "s1.word s0.word n0.word", "s1.cluster s0.cluster n0.word",
-    "s1.word s0.cluster n0.word", "s1.cluster s0.word n0.word", "s1.word n0.word n1.cluster",
-    "s1.group s0.group n0.word n1.group", "s0.word n0.word n1.cluster", "s0.word n0.word n1.tag",
-    "s1.tag s0.tag n0.word n1.tag", "s1.tag s0.word n0.word n1.tag",
-    "s0.cluster n0.word n2.cluster n1.tag", "s1.cluster n0.word n2.cluster n1.tag",
-    "s0.tag s0l.tag n0.tag", "s0.tag s0r.tag n0.tag", "s0.tag n0.tag n0l.tag",
-    "s0.word n0l.word n0.cluster", "s1.word n0l.word n0.cluster", "s0.tag n0.word n0l.word",
-    "s1.tag s0.tag n0.tag n0l.word", "s1.tag s1r.tag s0.tag", "s1.tag s1l.tag s0.tag",
-    "s1.tag s0.tag s0l.tag", "s1.tag s0.tag s0r.tag", "s1.word s0l.word s0.cluster",
-    "s1.tag s0l.word s0.tag", "s1.cluster s0l.word s0.cluster", "s1.tag s0l.word s0.cluster n0.tag",
-    "s0.tag s0l.relation n0.tag", "s0.tag s0r.relation n0.tag", "s0.word s0r.relation",
-    "s0.word s0l.relation", "s0.tag s0m.relation s0l.relation", "s0.tag s0r.relation s0q.relation",
-    "n0.tag n0l.relation", "n0.word n0l.relation", "n0.tag n0l.relation n0m.relation",
-    "s1.tag s1r.relation s0.tag", "s1.word s1r.relation s0.tag", "s1.tag s1l.relation s0.tag",
-    "s1.tag s1r.relation s1q.relation s0.tag", "s1.tag s1r.word s0.tag n0.tag",
-    "s0.word s0.lefts", "s0.tag s0.lefts", "s0.word s0.rights", "s0.tag s0.rights",
-    "n0.word n0.lefts", "n0.tag n0.lefts", "s1.tag s1.rights s0.tag", "s1.word s1.rights",
-    "s0.tag n0.tag state.gap", "s0.word state.gap", "n0.word state.gap", "s0.tag state.gap",
-    "n0.tag state.gap", "s1.tag s0.tag state.deep", "s0.word n0.word state.gap",
-    "s0.tag n0.tag state.signs", "s0.tag n0.tag state.verbs", "s0.tag n0.tag n0p.tag",
-    "s0.tag s0f.tag n0.tag", "s0p.tag s0.tag s0f.tag", "s1.tag s0.tag n0.tag state.signs",
-    "s0.tag s0.context n0.tag", "s0.sense n0.word", "s1.sense s0.sense n0.word", "s0.word n0.sense",
-    "s1.word s0.sense", "s0.family n0.family s1.family",
-)  # fmt: skip
-LABEL_FEATURES = (
-    "d.word d.tag state.direction", "h.word h.tag state.direction", "d.tag h.tag state.direction",
-    "d.word h.tag state.direction", "d.tag h.word state.direction",
-    "d.word h.word state.direction", "d.cluster h.cluster state.direction",
-    "d.cluster h.tag state.direction", "d.tag h.cluster state.direction", "d.cluster d.tag",
-    "h.cluster h.tag", "d.suffix3 d.tag h.tag", "d.tag h.tag state.gap state.direction",
-    "d.tag h.tag state.signs state.direction", "d.tag h.tag state.verbs state.direction",
-    "d.tag dl.word h.tag state.direction", "d.tag dl.tag h.tag state.direction",
-    "d.tag dl.relation h.tag state.direction", "d.tag dm.relation dl.relation h.tag",
-    "d.tag dl.word h.word", "d.tag dm.word h.tag state.direction", "dl.word d.word h.tag",
-    "dl.word h.cluster d.cluster", "dl.word d.sense h.tag", "d.sense h.tag state.direction",
-    "d.tag dr.word h.tag state.direction", "d.tag dr.relation h.tag state.direction",
-    "d.tag dr.relation dq.relation h.tag", "d.lefts d.tag h.tag state.direction",
-    "d.rights d.tag h.tag state.direction", "h.lefts d.tag h.tag state.direction",
-    "hl.relation d.tag h.tag state.direction", "hr.relation d.tag h.tag state.direction",
-    "hl.relation hm.relation d.tag h.tag", "hr.relation hq.relation d.tag h.tag",
-    "hl.word d.tag h.tag state.direction", "hr.word d.tag h.tag state.direction",
-    "hr.relation d.word h.word", "dp.tag d.tag df.tag h.tag", "dp.word d.tag h.tag state.direction",
-    "df.word d.tag h.tag state.direction", "hp.tag h.tag d.tag", "hf.tag h.tag d.tag",
-    "d.shape h.shape d.tag h.tag", "d.word df.word", "dp.word d.word", "d.tag dp.tag hf.word",
-    "d.tag d.context h.tag", "d.family h.family state.direction", "d.tag drr.tag dr.tag h.tag",
-)  # fmt: skip
-
 
 def feature_places(
     features: Sequence[str], positions: Sequence[str], states: Sequence[str] = STATES
 ) -> IntArray:
-    """Return the positions and columns that each feature joins, -1 where it joins fewer."""
+    """Return the positions and columns that each feature joins, -1 where it joins fewer.
+
+    A feature is hashed with its place among the features, which the file of a model lists.
+    """
     places = np.full((len(features), JOINED, 2), -1, dtype=np.int64)
     for row, feature in enumerate(features):
         for place, part in enumerate(feature.split()):
@@ -161,16 +98,6 @@ class Parser:
             words, rows, tags, self.coarse, self.kinds, ends, self.moves, self.names,
             len(self.labels), self.scales,
         )  # fmt: skip
-
-
-def move_places() -> IntArray:
-    """Return the features of transitions as an array for the compiled loops."""
-    return feature_places(MOVE_FEATURES, POSITIONS)
-
-
-def label_places() -> IntArray:
-    """Return the features of labels as an array for the compiled loops."""
-    return feature_places(LABEL_FEATURES, ARC_POSITIONS)
 
 
 def coarse_tags(tags: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

@@ -297,7 +297,9 @@ def parse_tagger(data: bytes, file: str) -> Tagger:
     place = Place(file)
     arrays = _arrays(data, place)
     text = arrays["about"].tobytes()
-    about = checked_about(text, ABOUT, "tagger", VERSION, list(FEATURES), place)
+    about = checked_about(text, ABOUT, "tagger", VERSION, place)
+    if about["features"] != list(FEATURES):
+        place.refuse("was trained with features unknown to this version")
     source = fields(about["learned_from"], "learned_from", place, needed=("description", "sha256"))
     digest = text_of(source["sha256"], "sha256", place)
     if not re.fullmatch("[0-9a-f]{64}", digest):
@@ -341,9 +343,9 @@ def archive_arrays(
 
 
 def checked_about(
-    text: bytes, needed: tuple[str, ...], model: str, version: int, features: Any, place: Place
+    text: bytes, needed: tuple[str, ...], model: str, version: int, place: Place
 ) -> Mapping[str, Any]:
-    """Return the metadata of a model, checked for version, model and features."""
+    """Return the metadata of a model, checked for version and model."""
     try:
         value = parsed(text.decode(), place)
     except UnicodeDecodeError as error:
@@ -354,8 +356,6 @@ def checked_about(
     about = fields(value, "about", place, needed=needed)
     if about["model"] != model:
         place.refuse(f"holds parameters of {about['model']!r} (expected {model!r})")
-    if about["features"] != features:
-        place.refuse("was trained with features unknown to this version")
     return about
 
 
