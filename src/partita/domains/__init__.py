@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from partita.pairs.models import MaximumEntropy, PairModel
     from partita.pipeline import Stages
     from partita.rules.domain import RuleSet as Rules
-    from partita.rules.domain_files import Sheet
     from partita.rules.extractor import Extractor
+    from partita.rules.yaml import Map
     from partita.templates.schema import Schema
     from partita.text.annotations import Annotation
     from partita.text.expressions import PlacedSentence
@@ -231,7 +231,7 @@ class RuleDomain(Domain):
         self.parameter_file = own if own.is_file() else None
 
     @cached_property
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Map:
         """The contents of `domain.yaml`."""
         from partita.rules.domain_files import read_sheet
 
@@ -260,11 +260,11 @@ class RuleDomain(Domain):
 
     @property
     def name(self) -> str:
-        return self.sheet.name
+        return self.sheet.text("domain").value
 
     @property
     def description(self) -> str:
-        return self.sheet.about
+        return self.sheet.optional("about")
 
     @property
     def schema(self) -> Schema:

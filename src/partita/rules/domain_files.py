@@ -14,13 +14,15 @@ from partita.plugins import DOMAINS, installed, where_from
 from partita.rules.domain import At, LexiconEntry, RuleProblem, RuleSet, TemplateType
 from partita.rules.phase_files import PhaseFile, read_lexicon, read_phase
 from partita.rules.yaml import (
+    List,
     Map,
     RuleError,
     Text,
     Tree,
-    check_keys,
+    is_empty,
     map_of,
     read_tree,
+    record_of,
     refuse,
     scalar_of,
     sequence_of,
@@ -35,131 +37,81 @@ from partita.templates.slots import Aliases, SlotType, StringsType, symbol
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-TYPES = ("sort", "number", "place", "measure", "money", "date", "name", "string", "strings")
 _FIELDS = (
     *("domain", "about", "extends", "sorts", "disjoint", "overlapping", "slots", "aliases"),
     *("places", "templates", "phases", "assertions", "retags"),
 )
 
-Pair = tuple[str, str]
+# Fields that a domain adds to those of the domain it extends; others it takes over or replaces.
+_ADDED = ("sorts", "disjoint", "overlapping", "slots", "places")
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Sheet:
-    """What `domain.yaml` says, before anything is made of it."""
-
-    name: str
-    at: At
-    about: str = ""
-    extends: str = ""
-    types: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    disjoint: list[Pair] = field(default_factory=list)
-    overlapping: list[Pair] = field(default_factory=list)
-    slots: dict[str, Map] = field(default_factory=dict)
-    aliases: list[tuple[str, ...]] = field(default_factory=list)
-    places: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    templates: dict[str, TemplateType] = field(default_factory=dict)
-    phases: tuple[str, ...] = ()
-    places_of: dict[str, At] = field(default_factory=dict)  # where each part stands
-    assertions: bool | None = None
-    retags: bool | None = None
-
-    def under(self, parent: Sheet) -> Sheet:
-        """This sheet with what it does not say itself taken from another."""
-        return Sheet(
-            self.name,
-            self.at,
-            self.about or parent.about,
-            self.extends,
-            parent.types | self.types,
-            parent.disjoint + self.disjoint,
-            parent.overlapping + self.overlapping,
-            parent.slots | self.slots,
-            self.aliases or parent.aliases,
-            parent.places | self.places,
-            self.templates or parent.templates,
-            self.phases or parent.phases,
-            parent.places_of | self.places_of,
-            parent.assertions if self.assertions is None else self.assertions,
-            parent.retags if self.retags is None else self.retags,
-        )
-
-    def hierarchy(self) -> Hierarchy:
-        return self._made(
-            "sorts", lambda: Hierarchy.of(self.types, self.disjoint, self.overlapping)
-        )
-
-    def schema(self, types: Hierarchy) -> Schema:
-        """The type of each slot, in the order of the file."""
-        aliases = self._made("aliases", lambda: Aliases.of(self.aliases))
-        gazetteer = self._made("places", lambda: Hierarchy.of(self.places))
-        slots = {
-            name: _slot(name, given, types, gazetteer, aliases)
-            for name, given in self.slots.items()
-        }
-        return Schema(slots, types)
-
-    def _made(self, part: str, make: Callable[[], T]) -> T:
-        try:
-            return make()
-        except InputError as error:
-            refuse(f"{part}: {error.problem}", self.places_of.get(part, self.at))
-
-
-def read_sheet(path: Path) -> Sheet:
-    """The sheet of one `domain.yaml`."""
+def read_sheet(path: Path) -> Map:
+    """Return the fields of one `domain.yaml`."""
     at = At(str(path), 1, 1)
-    tree = map_of(read_tree(path), "a domain", at)
-    check_keys(tree, "a domain", _FIELDS)
-    extends = tree.get("extends")
-    about = tree.get("about")
-    slots = map_of(tree.get("slots"), "slots", at)
-    return Sheet(
-        scalar_of(tree.get("domain"), "the name of the domain", at).value,
-        at,
-        scalar_of(about, "about", at).value if about is not None else "",
-        scalar_of(extends, "extends", at).value if extends is not None else "",
-        _hierarchy(tree.get("sorts"), "sorts", at),
-        _pairs(tree.get("disjoint"), "disjoint", at),
-        _pairs(tree.get("overlapping"), "overlapping", at),
-        {
-            symbol(key.value): map_of(value, f"slot {key.value}", key.at)
-            for key, value in slots.pairs
-        },
-        [_names(one, "aliases") for one in sequence_of(tree.get("aliases"), "aliases", at)],
-        _hierarchy(tree.get("places"), "places", at),
-        _templates(map_of(tree.get("templates"), "templates", at)),
-        tuple(text.value for text in texts_of(tree.get("phases"), "phases", at)),
-        {key.value: value.at for key, value in tree.pairs},
-        _yes_or_no(tree.get("assertions"), "assertions", at),
-        _yes_or_no(tree.get("retags"), "retags", at),
-    )
+    sheet = record_of(read_tree(path), "a domain", at, _FIELDS)
+    scalar_of(sheet.get("domain"), "the name of the domain", at)
+    for what in ("sorts", "slots", "places"):
+        names = set[str]()
+        for key, _ in sheet.map(what).pairs:
+            if symbol(key.value) in names:
+                refuse(f"{symbol(key.value)} stands twice among the {what}", key.at)
+            names.add(symbol(key.value))
+    return sheet
 
 
-def _yes_or_no(tree: Tree | None, what: str, at: At) -> bool | None:
-    if tree is None:
-        return None
-    text = scalar_of(tree, what, at)
-    if text.value not in ("true", "false"):
-        refuse(f"{what} is {text.value!r} (expected true or false)", text.at)
-    return text.value == "true"
+def _extended(sheet: Map, parent: Map) -> Map:
+    """Return the fields of a domain with what it does not say itself taken from another."""
+    fields = {key.value: (key, value) for key, value in parent.pairs}
+    for key, value in sheet.pairs:
+        if key.value in _ADDED and key.value in fields:
+            value = _added(value, fields[key.value][1], key.value)
+        if key.value not in fields or not is_empty(value):
+            fields[key.value] = (key, value)
+    return Map(tuple(fields.values()), sheet.at)
 
 
-def _hierarchy(tree: Tree | None, what: str, at: At) -> dict[str, tuple[str, ...]]:
-    """Each name with its parents; nothing is none."""
-    given = map_of(tree, what, at)
-    made: dict[str, tuple[str, ...]] = {}
-    for key, value in given.pairs:
-        if (name := symbol(key.value)) in made:
-            refuse(f"{name} stands twice among the {what}", key.at)
-        made[name] = tuple(symbol(text.value) for text in texts_of(value, key.value, key.at))
-    return made
+def _added(own: Tree, more: Tree, what: str) -> Tree:
+    """Return the pairs or items of two fields, the own ones last; of equal names these count."""
+    if what in ("disjoint", "overlapping"):
+        return List((*sequence_of(more, what), *sequence_of(own, what)), own.at)
+    pairs = (*map_of(more, what, more.at).pairs, *map_of(own, what, own.at).pairs)
+    return Map(tuple({symbol(key.value): (key, value) for key, value in pairs}.values()), own.at)
 
 
-def _pairs(tree: Tree | None, what: str, at: At) -> list[Pair]:
+def _hierarchy(sheet: Map, what: str, *pairs: str) -> Hierarchy:
+    """Return a hierarchy of names with their parents, and pairs that are apart or overlap."""
+    parents = {symbol(key.value): _names(value, key.value) for key, value in sheet.map(what).pairs}
+    return _made(sheet, what, lambda: Hierarchy.of(parents, *(_pairs(sheet, one) for one in pairs)))
+
+
+def _schema(sheet: Map, types: Hierarchy) -> Schema:
+    """Return the type of each slot, in the order of the file."""
+    groups = [_names(one, "aliases") for one in sheet.items("aliases")]
+    aliases = _made(sheet, "aliases", lambda: Aliases.of(groups))
+    gazetteer = _hierarchy(sheet, "places")
+    allowed = ("type", "under", "unit")
+    slots = {
+        symbol(key.value): _slot(
+            record_of(value, f"slot {key.value}", key.at, allowed), key, types, gazetteer, aliases
+        )
+        for key, value in sheet.map("slots").pairs
+    }
+    return Schema(slots, types)
+
+
+def _made(sheet: Map, part: str, make: Callable[[], T]) -> T:
+    try:
+        return make()
+    except InputError as error:
+        given = sheet.get(part)
+        refuse(f"{part}: {error.problem}", sheet.at if given is None else given.at)
+
+
+def _pairs(sheet: Map, what: str) -> list[tuple[str, str]]:
     pairs = []
-    for one in sequence_of(tree, what, at):
+    for one in sheet.items(what):
         names = _names(one, what)
         if len(names) != 2:
             refuse(f"{what} is a list of pairs: [[A, B], [C, D]]", one.at)
@@ -167,54 +119,44 @@ def _pairs(tree: Tree | None, what: str, at: At) -> list[Pair]:
     return pairs
 
 
-def _names(tree: Tree, what: str) -> tuple[str, ...]:
-    return tuple(symbol(text.value) for text in texts_of(tree, what, tree.at))
+def _names(tree: Tree | None, what: str) -> tuple[str, ...]:
+    return tuple(symbol(text.value) for text in texts_of(tree, what))
 
 
-def _templates(given: Map) -> dict[str, TemplateType]:
+def _templates(sheet: Map) -> dict[str, TemplateType]:
     made = {}
-    for key, value in given.pairs:
-        fields = map_of(value, f"template {key.value}", key.at)
-        check_keys(fields, "a template", ("needs", "event"))
-        needs = tuple(symbol(t.value) for t in texts_of(fields.get("needs"), "needs", key.at))
-        event = bool(_yes_or_no(fields.get("event"), "event", key.at))
-        made[symbol(key.value)] = TemplateType(symbol(key.value), needs, event)
+    for key, value in sheet.map("templates").pairs:
+        fields = record_of(value, f"template {key.value}", key.at, ("needs", "event"))
+        name = symbol(key.value)
+        made[name] = TemplateType(
+            name, _names(fields.get("needs"), "needs"), bool(fields.flag("event"))
+        )
     return made
 
 
 def _slot(
-    name: str, given: Map, types: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
+    given: Map, name: Text, types: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
 ) -> SlotType[Any]:
-    check_keys(given, f"slot {name}", ("type", "under", "unit"))
-    kind = scalar_of(given.get("type"), f"the type of slot {name}", given.at)
-    try:
-        return _typed(kind, given, types, gazetteer, aliases)
-    except InputError as error:
-        if error.file:
-            raise
-        refuse(f"slot {name}: {error.problem}", given.at)
-
-
-def _typed(
-    kind: Text, given: Map, types: Hierarchy, gazetteer: Hierarchy, aliases: Aliases
-) -> SlotType[Any]:
-    under, unit = given.get("under"), given.get("unit")
-    if kind.value == "sort":
-        return HierarchyType(types, scalar_of(under, "under", given.at).value if under else "")
-    if kind.value == "measure":
-        return MeasureType(scalar_of(unit, "the unit of a measure", given.at).value)
-    simple: Mapping[str, Callable[[], SlotType[Any]]] = {
+    kind = given.text("type", f"the type of slot {name.value}")
+    makers: Mapping[str, Callable[[], SlotType[Any]]] = {
+        "sort": lambda: HierarchyType(types, given.optional("under")),
         "number": NumberType,
-        "date": DateType,
-        "money": MoneyType,
         "place": lambda: PlaceType(gazetteer, aliases),
+        "measure": lambda: MeasureType(given.text("unit", "the unit of a measure").value),
+        "money": MoneyType,
+        "date": DateType,
         "name": lambda: NameType(aliases),
         "string": lambda: StringsType(several=False),
         "strings": StringsType,
     }
-    if kind.value not in simple:
-        refuse(f"{kind.value!r} is no type of slots; expected {', '.join(TYPES)}", kind.at)
-    return simple[kind.value]()
+    if kind.value not in makers:
+        refuse(f"{kind.value!r} is no type of slots; expected {', '.join(makers)}", kind.at)
+    try:
+        return makers[kind.value]()
+    except InputError as error:
+        if error.file:
+            raise
+        refuse(f"slot {symbol(name.value)}: {error.problem}", given.at)
 
 
 PAIRS_FILE = "pairs.json"  # the pair parameters of a domain, in its folder
@@ -288,7 +230,7 @@ def _folder_of_entry(entry: EntryPoint) -> Path:
 def rule_files(folder: Path) -> Iterator[Path]:
     """Yield the YAML files of a domain, then those of the domain that it extends."""
     yield from sorted(folder.rglob("*.yaml"))
-    if extends := read_sheet(folder / "domain.yaml").extends:
+    if extends := read_sheet(folder / "domain.yaml").optional("extends"):
         yield from rule_files(folder_of(extends, folder.parent))
 
 
@@ -310,9 +252,7 @@ def load_rule_set(name: str | Path) -> Loaded:
     """A domain with all its problems, for those who mend them."""
     loaded = Loaded(None)
     try:
-        folders = _folders(folder_of(name))
-        sheet = _sheet(folders)
-        _load(loaded, folders, sheet)
+        _load(loaded, _folders(folder_of(name)))
     except RuleError as error:
         loaded.problems.append(RuleProblem(error.at, error.said))
     return loaded
@@ -321,7 +261,7 @@ def load_rule_set(name: str | Path) -> Loaded:
 def _folders(folder: Path) -> list[Path]:
     """The domain's folder and those that it extends, nearest first."""
     folders = [folder]
-    while extends := read_sheet(folders[-1] / "domain.yaml").extends:
+    while extends := read_sheet(folders[-1] / "domain.yaml").optional("extends"):
         at = At(str(folders[-1] / "domain.yaml"), 1, 1)
         try:
             folders.append(folder_of(extends, folders[-1].parent))
@@ -332,47 +272,43 @@ def _folders(folder: Path) -> list[Path]:
     return folders
 
 
-def _sheet(folders: list[Path]) -> Sheet:
-    whole = read_sheet(folders[0] / "domain.yaml")
-    for folder in folders[1:]:
-        whole = whole.under(read_sheet(folder / "domain.yaml"))
-    return whole
-
-
-def _load(loaded: Loaded, folders: list[Path], sheet: Sheet) -> None:
-    types = sheet.hierarchy()
-    schema = sheet.schema(types)
+def _load(loaded: Loaded, folders: list[Path]) -> None:
+    sheet, *parents = (read_sheet(folder / "domain.yaml") for folder in folders)
+    for parent in parents:
+        sheet = _extended(sheet, parent)
+    types = _hierarchy(sheet, "sorts", "disjoint", "overlapping")
+    schema = _schema(sheet, types)
     entries: list[LexiconEntry] = []
     for folder in folders:
         found, problems = read_lexicon(folder / "lexicon")
         entries += found
         loaded.problems += problems
-    for name in sheet.phases:
+    for name in (text.value for text in sheet.texts("phases")):
         try:
             loaded.files.append(read_phase(_phase_path(name, folders, sheet), name))
             loaded.problems += loaded.files[-1].problems
         except RuleError as error:
             loaded.problems.append(RuleProblem(error.at, error.said))
     loaded.domain = RuleSet(
-        sheet.name,
+        sheet.text("domain").value,
         schema,
         types,
         tuple(entries),
         tuple(file.phase for file in loaded.files),
-        sheet.templates,
+        _templates(sheet),
         frozenset(verb for file in loaded.files for verb in file.verbs),
-        sheet.about,
-        sheet.at,
-        bool(sheet.assertions),
-        bool(sheet.retags),
+        sheet.optional("about"),
+        At(str(folders[0] / "domain.yaml"), 1, 1),
+        bool(sheet.flag("assertions")),
+        bool(sheet.flag("retags")),
     )
 
 
-def _phase_path(name: str, folders: list[Path], sheet: Sheet) -> Path:
+def _phase_path(name: str, folders: list[Path], sheet: Map) -> Path:
     file = f"{name}.yaml"
     files = (path for folder in folders for path in (folder / "rules").glob("*.yaml"))
     found = [path for path in files if path.name == file]
     if not found:
-        at = sheet.places_of.get("phases", sheet.at)
-        refuse(f"phase {shortened(name)!r} has no file rules/{shortened(file)}", at)
+        listed = sheet.get("phases") or sheet
+        refuse(f"phase {shortened(name)!r} has no file rules/{shortened(file)}", listed.at)
     return found[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast, get_args
 
 from partita.rules.domain import (
     At,
@@ -21,7 +22,6 @@ from partita.rules.rule_parts import (
     check_pattern,
     parse_pattern,
     read_build,
-    read_examples,
     read_macros,
     read_pattern,
     read_template,
@@ -45,9 +45,9 @@ from partita.rules.yaml import (
     RuleError,
     Text,
     Tree,
-    check_keys,
-    map_of,
+    one_of,
     read_tree,
+    record_of,
     refuse,
     scalar_of,
     scalar_value,
@@ -105,31 +105,17 @@ class Clause:
 
 
 def clause_rules(
-    clause: Clause,
-    template: TemplateRule,
-    priority: int = 0,
-    examples: tuple[str, ...] = (),
-    at: At | None = None,
+    clause: Clause, template: TemplateRule, priority: int, examples: tuple[str, ...], at: At
 ) -> tuple[Rule, ...]:
     """Return the rules of the clause's forms that contain the phrase of the template."""
     rules: list[Rule] = []
     for form in clause.forms:
         for pattern in _patterns(clause, form):
             if template.about in labels(pattern):
-                name = f"{clause.name} ({form})"
-                rule_examples = () if rules else examples
                 rule = Rule(
-                    name,
-                    pattern,
-                    None,
-                    None,
-                    priority,
-                    {},
-                    template,
-                    rule_examples,
-                    at or At(),
-                    clause.name,
-                )
+                    f"{clause.name} ({form})", pattern, None, None, priority, {}, template,
+                    () if rules else examples, at, clause.name,
+                )  # fmt: skip
                 rules.append(rule)
     return tuple(rules)
 
@@ -230,8 +216,6 @@ def _row(*parts: Node | None) -> Node:
 MOST_WORDS = 200_000
 LONGEST_WORD = 200  # characters
 
-_LEXICON_FIELDS = ("sort", "tag", "words", "says", "forms")
-
 
 def read_lexicon(folder: Path) -> tuple[list[LexiconEntry], list[RuleProblem]]:
     """Return the entries of a folder, file by file in alphabetical order, and the problems."""
@@ -239,7 +223,7 @@ def read_lexicon(folder: Path) -> tuple[list[LexiconEntry], list[RuleProblem]]:
     problems: list[RuleProblem] = []
     for path in sorted(folder.glob("*.yaml")):
         try:
-            trees = sequence_of(read_tree(path), "a lexicon", At(str(path), 1, 1))
+            trees = sequence_of(read_tree(path), "a lexicon")
         except RuleError as error:
             problems.append(RuleProblem(error.at, error.said))
             continue
@@ -257,21 +241,15 @@ def read_lexicon(folder: Path) -> tuple[list[LexiconEntry], list[RuleProblem]]:
 
 def read_entry(tree: Tree) -> LexiconEntry:
     """Return one entry: words with their tag, type and slots."""
-    fields = map_of(tree, "an entry", tree.at)
-    check_keys(fields, "an entry", _LEXICON_FIELDS)
-    forms = map_of(fields.get("forms"), "forms", fields.at)
-    says = map_of(fields.get("says"), "says", fields.at)
-    tags = (t.value for t in texts_of(fields.get("tag"), "tag", fields.at))
+    fields = record_of(tree, "an entry", tree.at, ("sort", "tag", "words", "says", "forms"))
     return LexiconEntry(
         _words(fields.get("words"), fields.at),
-        tuple(tag.strip() for alternatives in tags for tag in alternatives.split("|")),
-        tuple(symbol(text.value) for text in texts_of(fields.get("sort"), "sort", fields.at)),
-        {symbol(key.value): _slot_value(value) for key, value in says.pairs},
+        tuple(tag.strip() for text in fields.texts("tag") for tag in text.value.split("|")),
+        tuple(symbol(text.value) for text in fields.texts("sort")),
+        {symbol(key.value): _slot_value(value) for key, value in fields.map("says").pairs},
         {
-            " ".join(key.value.lower().split()): tuple(
-                t.value for t in texts_of(value, "forms", key.at)
-            )
-            for key, value in forms.pairs
+            " ".join(key.value.lower().split()): tuple(t.value for t in texts_of(value, "forms"))
+            for key, value in fields.map("forms").pairs
         },
         fields.at,
     )
@@ -284,7 +262,7 @@ def _words(tree: Tree | None, at: At) -> dict[str, str]:
     if isinstance(tree, Map):
         pairs = [(_word(key), "" if _is_null(value) else _word(value)) for key, value in tree.pairs]
     else:
-        pairs = [(_word(text), "") for text in sequence_of(tree, "words", at)]
+        pairs = [(_word(text), "") for text in sequence_of(tree, "words")]
     return dict(pairs)
 
 
@@ -313,7 +291,6 @@ def _slot_value(tree: Tree) -> object:
 
 MOST_RULES = 1_000  # per phase
 
-_FIELDS = ("phase", "about", "starts", "macros", "rules")
 _RULE = ("rule", "pattern", "before", "after", "priority", "build", "template", "examples")
 _CLAUSE = (
     *("clause", "subject", "verb", "object", "with", "nominal", "forms"),
@@ -339,20 +316,23 @@ class _Reader:
 
     def rules(self, tree: Tree) -> tuple[Rule, ...]:
         """Return one rule, or the rules of a clause."""
-        fields = map_of(tree, "a rule", tree.at)
-        return self._clause(fields) if fields.get("clause") is not None else (self._rule(fields),)
+        if isinstance(tree, Map) and tree.get("clause") is not None:
+            return self._clause(record_of(tree, "a clause", tree.at, _CLAUSE))
+        return (self._rule(record_of(tree, "a rule", tree.at, _RULE)),)
 
     def _rule(self, fields: Map) -> Rule:
-        check_keys(fields, "a rule", _RULE)
-        name = scalar_of(fields.get("rule"), "the name of a rule", fields.at).value
+        name = fields.text("rule", "the name of a rule").value
         before = self._optional(fields, "before")
         follow = first_atoms(before) if before else frozenset()
-        text = scalar_of(fields.get("pattern"), f"the pattern of rule {name!r}", fields.at)
+        text = fields.text("pattern", f"the pattern of rule {name!r}")
         self.texts.append(text.value)
         pattern = read_pattern(text, self.macros, follow)
         pattern_labels = labels(pattern)
         building = self.starts == "cursor"
-        self._fits(fields, building)
+        other, expected = ("template", "build") if building else ("build", "template")
+        if fields.get(other) is not None:
+            problem = f"{other} is not allowed in a phase with starts: {self.starts}"
+            refuse(f"{problem} (expected {expected})", fields.at)
         return Rule(
             name,
             pattern,
@@ -361,72 +341,47 @@ class _Reader:
             _priority(fields),
             read_build(fields.get("build"), pattern_labels, fields.at) if building else {},
             None if building else read_template(fields.get("template"), pattern_labels, fields.at),
-            read_examples(fields.get("examples"), fields.at),
+            _examples(fields),
             text.at,
         )
 
-    def _fits(self, fields: Map, building: bool) -> None:
-        if building and fields.get("template") is not None:
-            refuse(
-                "templates are only allowed in phases that start everywhere (expected build)",
-                fields.at,
-            )
-        if not building and fields.get("build") is not None:
-            refuse(
-                "build is not allowed in a phase that starts everywhere (expected template)",
-                fields.at,
-            )
-
     def _optional(self, fields: Map, name: str) -> Node | None:
-        tree = fields.get(name)
-        if tree is None:
+        if fields.get(name) is None:
             return None
-        text = scalar_of(tree, name, fields.at)
+        text = fields.text(name)
         self.texts.append(text.value)
         return read_pattern(text, self.macros)
 
     def _clause(self, fields: Map) -> tuple[Rule, ...]:
-        check_keys(fields, "a clause", _CLAUSE)
-        name = scalar_of(fields.get("clause"), "the name of a clause", fields.at)
+        name = fields.text("clause", "the name of a clause")
         if self.starts == "cursor":
             refuse("clauses are only allowed in phases that start everywhere", name.at)
-        with_ = map_of(fields.get("with"), "with", fields.at)
+        subject, object_ = (
+            self._node(fields.text(key)) if fields.get(key) is not None else None
+            for key in ("subject", "object")
+        )
         clause = Clause(
             name.value,
-            tuple(text.value.lower() for text in texts_of(fields.get("verb"), "verb", fields.at)),
-            self._argument(fields.get("subject"), fields.at),
-            self._argument(fields.get("object"), fields.at),
-            {key.value.lower(): self._needed(item, key) for key, item in with_.pairs},
-            tuple(t.value.lower() for t in texts_of(fields.get("nominal"), "nominal", fields.at)),
-            self._forms(fields),
+            tuple(text.value.lower() for text in fields.texts("verb")),
+            subject,
+            object_,
+            {
+                key.value.lower(): self._node(
+                    scalar_of(item, f"the pattern after {key.value}", key.at)
+                )
+                for key, item in fields.map("with").pairs
+            },
+            tuple(text.value.lower() for text in fields.texts("nominal")),
+            tuple(one_of(text, "form", FORMS) for text in fields.texts("forms")) or FORMS,
         )
         if not clause.verbs and not clause.nominals:
             refuse(f"clause {name.value!r} has neither verb nor nominal", name.at)
         self.verbs.update(clause.verbs)
         template = read_template(fields.get("template"), clause.labels, fields.at)
-        rules = clause_rules(
-            clause,
-            template,
-            _priority(fields),
-            read_examples(fields.get("examples"), fields.at),
-            name.at,
-        )
+        rules = clause_rules(clause, template, _priority(fields), _examples(fields), name.at)
         for rule in rules:
             check_pattern(rule.pattern, name.at)
         return rules
-
-    def _forms(self, fields: Map) -> tuple[str, ...]:
-        for text in texts_of(fields.get("forms"), "forms", fields.at):
-            if text.value not in FORMS:
-                refuse(f"unknown form {text.value!r} (expected {', '.join(FORMS)})", text.at)
-        forms = texts_of(fields.get("forms"), "forms", fields.at)
-        return tuple(text.value for text in forms) or FORMS
-
-    def _argument(self, tree: Tree | None, at: At) -> Node | None:
-        return None if tree is None else self._node(scalar_of(tree, "an argument", at))
-
-    def _needed(self, tree: Tree, key: Text) -> Node:
-        return self._node(scalar_of(tree, f"the pattern after {key.value}", key.at))
 
     def _node(self, text: Text) -> Node:
         self.texts.append(text.value)
@@ -435,16 +390,16 @@ class _Reader:
 
 def read_phase(path: Path, name: str) -> PhaseFile:
     """Return the phase of a file; invalid rules are left out and reported."""
-    tree = map_of(read_tree(path), "a file of rules", At(str(path), 1, 1))
-    check_keys(tree, "a file of rules", _FIELDS)
-    declared = tree.get("phase")
-    if declared is not None and scalar_of(declared, "phase", tree.at).value != name:
-        refuse(f"phase does not match the file name (expected {name})", declared.at)
-    macros = map_of(tree.get("macros"), "macros", tree.at)
-    reader = _Reader(_starts(tree), read_macros(macros))
+    allowed = ("phase", "about", "starts", "macros", "rules")
+    tree = record_of(read_tree(path), "a file of rules", At(str(path), 1, 1), allowed)
+    if tree.optional("phase") not in ("", name):
+        refuse(f"phase does not match the file name (expected {name})", tree.text("phase").at)
+    macros = tree.map("macros")
+    starts = cast(Starts, tree.choice("starts", get_args(Starts)) or "cursor")
+    reader = _Reader(starts, read_macros(macros))
     rules: list[Rule] = []
     problems: list[RuleProblem] = []
-    for item in sequence_of(tree.get("rules"), "rules", tree.at):
+    for item in tree.items("rules"):
         try:
             rules += reader.rules(item)
         except RuleError as error:
@@ -465,16 +420,8 @@ def _unused_macros(macros: Map, texts: list[str]) -> list[RuleProblem]:
     return [RuleProblem(key.at, f"macro {key.value} is not used", error=False) for key in unused]
 
 
-def _starts(tree: Map) -> Starts:
-    value = tree.get("starts")
-    starts = "cursor" if value is None else scalar_of(value, "starts", tree.at).value
-    if starts == "cursor":
-        return "cursor"
-    if starts != "everywhere":
-        refuse(
-            f"starts is {starts!r} (expected cursor or everywhere)", value.at if value else tree.at
-        )
-    return "everywhere"
+def _examples(fields: Map) -> tuple[str, ...]:
+    return tuple(text.value for text in fields.texts("examples"))
 
 
 def _priority(fields: Map) -> int:

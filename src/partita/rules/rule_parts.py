@@ -33,12 +33,11 @@ from partita.rules.yaml import (
     Map,
     Text,
     Tree,
-    check_keys,
     map_of,
+    record_of,
     refuse,
     scalar_of,
     scalar_value,
-    sequence_of,
 )
 from partita.templates.slots import symbol
 
@@ -196,54 +195,38 @@ def read_build(tree: Tree | None, pattern_labels: set[str], at: At) -> dict[str,
 
 def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> TemplateRule:
     """Return the template of a rule: the slots, and the phrase they are about."""
-    fields = map_of(tree, "template", at)
-    check_keys(fields, "a template", ("about", "sort", "says", "slots", "status", "roles"))
-    about = scalar_of(fields.get("about"), "about of a template", fields.at)
-    subject = read_value(about, "about")
-    if not isinstance(subject, Reference) or subject.which != "text":
-        refuse("about is not a label (expected for example $what)", about.at)
-    slots = map_of(fields.get("slots"), "slots", fields.at)
-    filled = {symbol(key.value): read_value(item, key.value) for key, item in slots.pairs}
-    entity_type = fields.get("sort")
-    says = fields.get("says")
-    says_trees = says.items if isinstance(says, List) else () if says is None else (says,)
+    allowed = ("about", "sort", "says", "slots", "status", "roles")
+    fields = record_of(tree, "a template", at, allowed)
+    about = _label(fields.text("about", "about of a template"), "about", pattern_labels)
+    slots = {
+        symbol(key.value): read_value(item, key.value) for key, item in fields.map("slots").pairs
+    }
+    entity_type, says = fields.get("sort"), fields.get("says")
+    several = says.items if isinstance(says, List) else () if says is None else (says,)
     template = TemplateRule(
-        subject.label,
-        filled,
+        about,
+        slots,
         read_value(entity_type, "sort") if entity_type is not None else None,
-        tuple(read_value(item, "says") for item in says_trees),
-        _status(fields),
-        _roles(fields, pattern_labels),
+        tuple(read_value(item, "says") for item in several),
+        fields.choice("status", get_args(Status)),
+        {
+            symbol(key.value): _label(item, f"role {key.value}", pattern_labels)
+            for key, item in fields.map("roles").pairs
+        },
     )
-    for value in (
-        subject,
-        *filled.values(),
-        *template.says,
-        *([template.type] if template.type else []),
-    ):
-        check_labels(value, pattern_labels, fields.at)
+    for value in (*slots.values(), *template.says, template.type):
+        if value is not None:
+            check_labels(value, pattern_labels, fields.at)
     return template
 
 
-def _status(fields: Map) -> str:
-    if (tree := fields.get("status")) is None:
-        return ""
-    text = scalar_of(tree, "status of a template", fields.at)
-    if text.value not in get_args(Status):
-        refuse(f"unknown status {text.value!r} (expected {', '.join(get_args(Status))})", text.at)
-    return text.value
-
-
-def _roles(fields: Map, pattern_labels: set[str]) -> dict[str, str]:
-    """Return the label of each role's participants."""
-    roles: dict[str, str] = {}
-    for key, item in map_of(fields.get("roles"), "roles", fields.at).pairs:
-        value = read_value(item, key.value)
-        if not isinstance(value, Reference) or value.which != "text":
-            refuse(f"role {key.value} is not a label (expected for example $subject)", item.at)
-        check_labels(value, pattern_labels, item.at)
-        roles[symbol(key.value)] = value.label
-    return roles
+def _label(tree: Tree, what: str, pattern_labels: set[str]) -> str:
+    """Return the label that a value names without an attribute."""
+    value = read_value(tree, what)
+    if not isinstance(value, Reference) or value.which != "text":
+        refuse(f"{what} is not a label (expected for example $what)", tree.at)
+    check_labels(value, pattern_labels, tree.at)
+    return value.label
 
 
 def check_labels(value: Value, pattern_labels: set[str], at: At) -> None:
@@ -260,9 +243,3 @@ def labels_used(value: Value) -> Iterator[str]:
     inside = value.arguments if isinstance(value, Call) else ()
     for part in (*inside, *(value.slots.values() if isinstance(value, SlotMapping) else ())):
         yield from labels_used(part)
-
-
-def read_examples(tree: Tree | None, at: At) -> tuple[str, ...]:
-    return tuple(
-        scalar_of(item, "an example", at).value for item in sequence_of(tree, "examples", at)
-    )

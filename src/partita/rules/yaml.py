@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -50,11 +50,38 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Map:
+    """Fields in their order; its methods read them by name, and errors have their positions."""
+
     pairs: tuple[tuple[Text, Tree], ...]
     at: At
 
     def get(self, key: str) -> Tree | None:
         return next((value for name, value in self.pairs if name.value == key), None)
+
+    def text(self, key: str, what: str = "") -> Text:
+        """Return a text that must be there."""
+        return scalar_of(self.get(key), what or key, self.at)
+
+    def optional(self, key: str) -> str:
+        """Return a text, or an empty one if the field is missing."""
+        return self.text(key).value if self.get(key) is not None else ""
+
+    def choice(self, key: str, allowed: Sequence[str]) -> str:
+        """Return one of the allowed texts, or an empty one if the field is missing."""
+        return one_of(self.text(key), key, allowed) if self.get(key) is not None else ""
+
+    def flag(self, key: str) -> bool | None:
+        chosen = self.choice(key, ("true", "false"))
+        return chosen == "true" if chosen else None
+
+    def items(self, key: str) -> tuple[Tree, ...]:
+        return sequence_of(self.get(key), key)
+
+    def texts(self, key: str) -> tuple[Text, ...]:
+        return texts_of(self.get(key), key)
+
+    def map(self, key: str) -> Map:
+        return map_of(self.get(key), key, self.at)
 
 
 Tree = Text | List | Map
@@ -199,7 +226,14 @@ def scalar_of(tree: Tree | None, what: str, at: At) -> Text:
     return tree
 
 
-def sequence_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
+def is_empty(tree: Tree) -> bool:
+    """Return whether a tree is null, or a list or map without members."""
+    if isinstance(tree, Text):
+        return tree.is_null
+    return not (tree.items if isinstance(tree, List) else tree.pairs)
+
+
+def sequence_of(tree: Tree | None, what: str) -> tuple[Tree, ...]:
     """Return the items of a list, a single text as one item, null as none."""
     if tree is None or (isinstance(tree, Text) and tree.is_null):
         return ()
@@ -208,8 +242,17 @@ def sequence_of(tree: Tree | None, what: str, at: At) -> tuple[Tree, ...]:
     return tree.items if isinstance(tree, List) else (tree,)
 
 
-def texts_of(tree: Tree | None, what: str, at: At) -> tuple[Text, ...]:
-    return tuple(scalar_of(item, f"an item of {what}", at) for item in sequence_of(tree, what, at))
+def texts_of(tree: Tree | None, what: str) -> tuple[Text, ...]:
+    items = sequence_of(tree, what)
+    return tuple(scalar_of(item, f"an item of {what}", item.at) for item in items)
+
+
+def one_of(text: Text, what: str, allowed: Sequence[str]) -> str:
+    """Return the value of a text that must be one of these."""
+    if text.value not in allowed:
+        expected = (" or " if len(allowed) == 2 else ", ").join(allowed)
+        refuse(f"unknown {what} {text.value!r} (expected {expected})", text.at)
+    return text.value
 
 
 def map_of(tree: Tree | None, what: str, at: At) -> Map:
@@ -221,11 +264,13 @@ def map_of(tree: Tree | None, what: str, at: At) -> Map:
     return tree
 
 
-def check_keys(tree: Map, what: str, allowed: tuple[str, ...]) -> None:
-    """Reject unknown keys."""
-    for key, _ in tree.pairs:
+def record_of(tree: Tree | None, what: str, at: At, allowed: Sequence[str]) -> Map:
+    """Return a map that has no other fields than these."""
+    record = map_of(tree, what, at)
+    for key, _ in record.pairs:
         if key.value not in allowed:
             refuse(f"unknown field {key.value!r} in {what} (expected {', '.join(allowed)})", key.at)
+    return record
 
 
 def scalar_value(text: Text) -> object:
