@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from partita.errors import TooLarge
@@ -15,6 +16,7 @@ from partita.rules.syntax import Atom, Test
 CACHE_SIZE = 50_000  # values per attribute
 
 Descendants = Mapping[str, frozenset[str]]
+Fits = Callable[[str], Any]
 
 
 def compared_text(value: object) -> str:
@@ -63,6 +65,7 @@ class AttributeTests(dict[Any, int]):
         self.present = self.absent = self.unequal = 0  # tests: attr, !attr, attr!=…
         self.equal: dict[str, int] = {}  # bits of attr=… and attr!=… by value
         self.others: list[tuple[int, Callable[[str], bool]]] = []  # attr<n, attr>n
+        self.regexes: dict[int, str] = {}  # attr~/…/
 
     def add(self, bit: int, test: Test, below: Descendants) -> None:
         self.clear()
@@ -74,6 +77,9 @@ class AttributeTests(dict[Any, int]):
             self.present |= bit
         elif test.operator == "not":
             self.absent |= bit
+        elif test.operator == "~":
+            self.regexes[bit] = test.values[0]
+            vars(self).pop("fitting", None)
         else:
             self.others.append((bit, _comparison(test)))
 
@@ -97,47 +103,30 @@ class AttributeTests(dict[Any, int]):
             equal |= self.equal.get(member, 0)
             for bit, holds in self.others:
                 bits |= bit if holds(member) else 0
+            if self.regexes and len(member) <= LONGEST_VALUE:
+                bits |= self._matching(member)
         return bits | (equal ^ self.unequal)
 
+    def _matching(self, member: str) -> int:
+        """Return the bits of the regular expressions that match; one of all rejects most texts."""
+        some, each = self.fitting
+        return sum(bit for bit, fits in each if fits(member)) if some(member) else 0
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Regex:
-    """A test by a regular expression, tried only if it can matter."""
-
-    bit: int
-    attribute: str
-    written: str
-    fits: Callable[[str], Any]
-    guards: list[int] = field(default_factory=list)  # tests that go with it, in some atom all
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Regexes:
-    """The regular expressions of one attribute; a combined one rejects most values quickly."""
-
-    attribute: str
-    each: tuple[Regex, ...]
-    some: Callable[[str], Any]
-
-    @classmethod
-    def of(cls, each: tuple[Regex, ...]) -> Regexes:
-        combined = "|".join(f"(?:{regex.written})" for regex in each)
-        return cls(each[0].attribute, each, re.compile(combined).fullmatch)
-
-    def bits(self, value: Any) -> int:
-        bits = 0
-        for member in _members(value):
-            if len(member) <= LONGEST_VALUE and self.some(member):
-                bits |= sum(regex.bit for regex in self.each if regex.fits(member))
-        return bits
+    @cached_property
+    def fitting(self) -> tuple[Fits, list[tuple[int, Fits]]]:
+        """All regular expressions as one, and each of them."""
+        some = re.compile("|".join(f"(?:{written})" for written in self.regexes.values()))
+        each: list[tuple[int, Fits]] = [
+            (bit, re.compile(written).fullmatch) for bit, written in self.regexes.items()
+        ]
+        return some.fullmatch, each
 
 
 @dataclass(slots=True)
 class Tests:
     """Every distinct test of all phases, one bit each.
 
-    A mask has the bits of all passed tests; regular expressions are tried only if all other tests
-    of some atom pass.
+    A mask has the bits of all passed tests.
     """
 
     __test__ = False
@@ -146,9 +135,6 @@ class Tests:
     bits: dict[Test, int] = field(default_factory=dict)
     columns: dict[str, AttributeTests] = field(default_factory=dict)
     absent: int = 0
-    regexes: dict[int, Regex] = field(default_factory=dict)
-    pending: dict[int, list[Regexes]] = field(default_factory=dict)
-    groups: dict[tuple[Regex, ...], Regexes] = field(default_factory=dict)
 
     def needed(self, tests: Iterable[Test]) -> int:
         """Return the bits of all tests of an atom."""
@@ -157,10 +143,6 @@ class Tests:
             if test not in self.bits:
                 self._add(test)
             bits |= self.bits[test]
-        guard = bits & ~sum(self.regexes)
-        for bit, regex in self.regexes.items():
-            if bit & bits:
-                regex.guards.append(guard)
         return bits
 
     def mask(self, attributes: Mapping[str, Any]) -> int:
@@ -170,37 +152,10 @@ class Tests:
             if name in columns:
                 column = columns[name]
                 mask ^= column[value] if value.__class__ is str else column.flipped(value)
-        if (regexes := self.pending.get(mask)) is None:
-            regexes = self._pending(mask)
-        for group in regexes:
-            if group.attribute in attributes:
-                mask |= group.bits(attributes[group.attribute])
         return mask
-
-    def _pending(self, mask: int) -> list[Regexes]:
-        """Return the regular expressions that can matter if these other tests pass."""
-        if len(self.pending) >= CACHE_SIZE:
-            self.pending.clear()
-        groups: dict[str, list[Regex]] = {}
-        for regex in self.regexes.values():
-            if any(mask & guard == guard for guard in regex.guards):
-                groups.setdefault(regex.attribute, []).append(regex)
-        self.pending[mask] = pending = [self._grouped(tuple(each)) for each in groups.values()]
-        return pending
-
-    def _grouped(self, each: tuple[Regex, ...]) -> Regexes:
-        if each not in self.groups:
-            self.groups[each] = Regexes.of(each)
-        return self.groups[each]
 
     def _add(self, test: Test) -> None:
         bit = self.bits[test] = 1 << len(self.bits)
-        self.pending.clear()
-        if test.operator == "~":
-            (written,) = test.values
-            fits = re.compile(written).fullmatch
-            self.regexes[bit] = Regex(bit, test.attribute, written, fits)
-            return
         column = self.columns.setdefault(test.attribute, AttributeTests())
         column.add(bit, test, self.below)
         if test.operator == "not":
