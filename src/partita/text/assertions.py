@@ -54,21 +54,7 @@ RUMOURS = frozenset(
     """report reports rumor rumors rumour rumours claim claims allegation allegations""".split()  # noqa: SIM905
 )
 MODALS = frozenset(
-    [
-        "may",
-        "might",
-        "could",
-        "would",
-        "should",
-        "will",
-        "shall",
-        "must",
-        "'ll",
-        "’ll",
-        "'d",
-        "ought",
-        "wo",
-    ]
+    """may might could would should will shall must 'll ’ll 'd ought wo""".split()  # noqa: SIM905
 )
 PERHAPS = frozenset(
     """perhaps maybe probably possibly presumably apparently likely seemingly potentially
@@ -122,6 +108,8 @@ BREAKS = frozenset(
     """; : ( ) [ ] -- – — but although though whereas because while however yet when since so
     until after before""".split()  # noqa: SIM905
 )
+IS = frozenset(["is", "are", "was", "were"])
+FAR_FROM = frozenset(["anything but", "far from"])
 BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "'s", "’s", "'re", "’re"])
 FINITE = ("VBZ", "VBD", "VBP", "MD")
 NOMINAL = ("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS", "CD", "VBN", "VBG", "HYPH")
@@ -289,12 +277,12 @@ def _used(s: TaggedSentence, n: int) -> Iterator[Scope]:
         yield _past(s, (n, n + 2), n + 2, _end(s, n + 2))
 
 
-def _denying(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    """Yield what somebody denied, which may follow "that" or "reports that"."""
-    if s.tag(n).startswith("N") and s.word(n) != "doubt":
-        return
-    if not _negated(s, n):
-        yield _forward(s, "denied", (n, n + 1), n + 1, far=True)
+def _denies(s: TaggedSentence, n: int) -> bool:
+    return s.word(n) == "doubt" or not s.tag(n).startswith("N")
+
+
+def _is_modal_may(s: TaggedSentence, n: int) -> bool:
+    return s.word(n) == "may" and s.tag(n + 1) in ("VB", "RB")
 
 
 def _negated(s: TaggedSentence, n: int) -> bool:
@@ -306,65 +294,10 @@ def _negated(s: TaggedSentence, n: int) -> bool:
     return s.word(before) in NOBODY or (s.word(before - 1), s.word(before)) == ("no", "one")
 
 
-def _failing(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    yield _forward(s, "denied", (n, n + 1), n + 1)
-
-
-def _ruled(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    if s.word(n + 1) == "out" and not _negated(s, n):
-        yield _forward(s, "denied", (n, n + 2), n + 2, far=True)
-
-
-def _without(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    if s.word(n + 1) not in ("doubt", "question"):
-        yield Scope("denied", (n, n + 1), n + 1, _end(s, n + 1))
-
-
-def _instead(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    if s.word(n + 1) == "of":
-        yield _forward(s, "denied", (n, n + 2), n + 2)
-
-
-def _modal(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    if s.tag(n) in ("MD", "RB") or (s.word(n) == "may" and s.tag(n + 1) in ("VB", "RB")):
-        yield _forward(s, "possible", (n, n + 1), n + 1)
-
-
-def _can(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    """Yield what can be so; what can be seen is there."""
+def _can(s: TaggedSentence, n: int) -> bool:
+    """Return whether "can" leaves open what follows; what can be seen is there."""
     verb = s.skip(n + 1, "RB")
-    if s.tag(n) == "MD" and not (s.word(verb) == "be" and s.word(verb + 1) in SEEN):
-        yield _forward(s, "possible", (n, n + 1), n + 1)
-
-
-def _going_to(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    """Yield what somebody is or was going to do."""
-    if s.word(n + 1) == "to" and s.tag(n + 2) == "VB":
-        yield _forward(s, "possible", (n, n + 2), n + 2)
-
-
-def _to_be(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    """Yield what is to be done: "the depot is to be closed", "was to have been closed"."""
-    if s.word(n - 1) in ("is", "are", "was", "were") and s.tag(n + 1) == "VB":
-        yield _forward(s, "possible", (n, n + 1), n + 1)
-
-
-def _almost(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    """Yield what was nearly done, but not done."""
-    if s.tag(s.skip(n + 1, "RB")).startswith("VB"):
-        yield _forward(s, "denied", (n, n + 1), n + 1)
-
-
-def _yet(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    """Yield what has yet to be done."""
-    if s.word(n + 1) == "to":
-        yield _forward(s, "denied", (n, n + 1), n + 1)
-
-
-def _anything_but(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    """Yield what something is anything but, or far from."""
-    if (s.word(n), s.word(n + 1)) in (("anything", "but"), ("far", "from")):
-        yield _forward(s, "denied", (n, n + 2), n + 2)
+    return s.tag(n) == "MD" and not (s.word(verb) == "be" and s.word(verb + 1) in SEEN)
 
 
 def _question(s: TaggedSentence, n: int) -> Iterator[Scope]:
@@ -413,10 +346,6 @@ def _perhaps(s: TaggedSentence, n: int) -> Iterator[Scope]:
     yield _forward(s, "possible", (n, n + 1), n + 1)
 
 
-def _reportedly(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    yield _forward(s, "reported", (n, n + 1), n + 1)
-
-
 def _group(status: Status) -> Callable[[TaggedSentence, int], Iterator[Scope]]:
     """Return the finder of an adjective's noun group, or of what is possible "that"."""
 
@@ -433,11 +362,6 @@ def _group_end(s: TaggedSentence, n: int) -> int:
     """Return where the noun group of an adjective ends: behind its last noun."""
     nouns = [m for m in range(n + 1, s.skip(n + 1, *NOMINAL)) if s.tag(m).startswith(("NN", "CD"))]
     return nouns[-1] + 1 if nouns else n + 1
-
-
-def _if(s: TaggedSentence, n: int) -> Iterator[Scope]:
-    if s.word(n - 1) != "as":
-        yield _forward(s, "possible", (n, n + 1), n + 1)
 
 
 def _believing(s: TaggedSentence, n: int) -> Iterator[Scope]:
@@ -582,7 +506,25 @@ def _clause_after(s: TaggedSentence, conjunction: int) -> bool:
     return False
 
 
-FINDERS: tuple[tuple[frozenset[str], Callable[[TaggedSentence, int], Iterator[Scope]]], ...] = (
+Finder = Callable[[TaggedSentence, int], Iterator[Scope]]
+
+
+def _ahead(
+    status: Status,
+    when: Callable[[TaggedSentence, int], bool] = lambda s, n: True,
+    size: int = 1,
+    far: bool = False,
+) -> Finder:
+    """Return the finder of a cue of so many words that says something of what follows it."""
+
+    def find(s: TaggedSentence, n: int) -> Iterator[Scope]:
+        if when(s, n):
+            yield _forward(s, status, (n, n + size), n + size, far)
+
+    return find
+
+
+FINDERS: tuple[tuple[frozenset[str], Finder], ...] = (
     (NOT | NOBODY, _negation),
     (frozenset({"no"}), _no),
     (FORMERLY, _formerly),
@@ -590,29 +532,51 @@ FINDERS: tuple[tuple[frozenset[str], Callable[[TaggedSentence, int], Iterator[Sc
     (FORMER, _group("denied")),
     (UNTIL, _until),
     (frozenset({"used"}), _used),
-    (DENYING, _denying),
-    (FAILING, _failing),
-    (frozenset({"rule", "ruled"}), _ruled),
-    (frozenset({"without"}), _without),
-    (frozenset({"instead"}), _instead),
-    (MODALS, _modal),
-    (frozenset({"can"}), _can),
-    (frozenset({"going"}), _going_to),
-    (frozenset({"to"}), _to_be),
+    # what somebody denied may follow "that" or "reports that"
+    (DENYING, _ahead("denied", lambda s, n: _denies(s, n) and not _negated(s, n), far=True)),
+    (FAILING, _ahead("denied")),
+    (
+        frozenset({"rule", "ruled"}),
+        _ahead("denied", lambda s, n: s.word(n + 1) == "out" and not _negated(s, n), 2, far=True),
+    ),
+    (
+        frozenset({"without"}),
+        _ahead("denied", lambda s, n: s.word(n + 1) not in ("doubt", "question")),
+    ),
+    (frozenset({"instead"}), _ahead("denied", lambda s, n: s.word(n + 1) == "of", 2)),
+    (
+        MODALS,
+        _ahead("possible", lambda s, n: s.tag(n) in ("MD", "RB") or _is_modal_may(s, n)),
+    ),
+    (frozenset({"can"}), _ahead("possible", _can)),
+    (
+        frozenset({"going"}),
+        _ahead("possible", lambda s, n: s.word(n + 1) == "to" and s.tag(n + 2) == "VB", 2),
+    ),
+    # "the depot is to be closed", "was to have been closed"
+    (
+        frozenset({"to"}),
+        _ahead("possible", lambda s, n: s.word(n - 1) in IS and s.tag(n + 1) == "VB"),
+    ),
     (PERHAPS, _perhaps),
-    (REPORTEDLY, _reportedly),
+    (REPORTEDLY, _ahead("reported")),
     (SUSPECTED, _group("possible")),
     (ALLEGED, _group("reported")),
-    (IF, _if),
+    (IF, _ahead("possible", lambda s, n: s.word(n - 1) != "as")),
     (BELIEVING, _believing),
     (INTENDING, _intending),
     (SAYING, _saying),
     (frozenset({"according"}), _according),
-    (ALMOST, _almost),
+    # what was nearly done, but not done
+    (ALMOST, _ahead("denied", lambda s, n: s.tag(s.skip(n + 1, "RB")).startswith("VB"))),
     (FALSE, _false),
     (CLAIMS, _claim),
-    (frozenset({"yet"}), _yet),
-    (frozenset({"anything", "far"}), _anything_but),
+    # what has yet to be done, and what something is anything but, or far from
+    (frozenset({"yet"}), _ahead("denied", lambda s, n: s.word(n + 1) == "to")),
+    (
+        frozenset({"anything", "far"}),
+        _ahead("denied", lambda s, n: f"{s.word(n)} {s.word(n + 1)}" in FAR_FROM, 2),
+    ),
     (frozenset({"?"}), _question),
     (frozenset({"had", "were", "should"}), _inverted),
 )
