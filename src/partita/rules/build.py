@@ -8,10 +8,18 @@ from typing import Any
 
 from partita.errors import InputError
 from partita.rules.compile import CompiledPattern, Span, Spans
-from partita.rules.domain import Call, Constant, Reference, Rule, SlotMapping, TemplateRule, Value
+from partita.rules.domain import (
+    Call,
+    Constant,
+    Reference,
+    Rule,
+    SlotMapping,
+    TemplateRule,
+    Value,
+    labels_used,
+)
 from partita.rules.phrases import Phrase, SharedPhrase
 from partita.rules.predicates import compared_text
-from partita.rules.rule_parts import labels_used
 from partita.rules.syntax import SINGLE_VALUED
 from partita.rules.values import PARSERS
 from partita.templates.schema import Schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -56,6 +56,15 @@ class SlotMapping:
 
 
 Value = Constant | Reference | Call | SlotMapping
+
+
+def labels_used(value: Value) -> Iterator[str]:
+    """Yield the labels that a value refers to."""
+    if isinstance(value, Reference):
+        yield value.label
+    inside = value.arguments if isinstance(value, Call) else ()
+    for part in (*inside, *(value.slots.values() if isinstance(value, SlotMapping) else ())):
+        yield from labels_used(part)
 
 
 @dataclass(frozen=True, slots=True)
