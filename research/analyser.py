@@ -414,7 +414,8 @@ def _examples(
     trees: Trees, gold: GoldMentions, possible: NDArray[np.bool_], parser: Parser
 ) -> dict[str, Examples]:
     """Return the examples of heads, of dependents of heads, and of heads with conjuncts."""
-    from partita.text.mention_kernels import CONJUNCT, codes_of_words
+    from partita.text.mention_kernels import CONJUNCT
+    from research.analyser_kernels import codes_of_words
 
     roles, here = roles_of(parser.labels), np.arange(len(trees.words))
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.core import IntArray
+from partita.text.mention_kernels import PLACES as MENTION_PLACES
+from partita.text.mention_kernels import describe_child, describe_word, load_tree
 from partita.text.parser_kernels import (
     LEFT,
     MORE,
@@ -331,4 +333,42 @@ def scores_of(codes: Codes, model: HashedModel, classes: int) -> NDArray[np.int3
     result = np.zeros((len(codes), classes), dtype=np.int32)
     for example in range(len(codes)):
         add_scores(codes[example], model, classes, result[example])
+    return result
+
+
+@kernel()
+def codes_of_words(
+    words: IntArray,
+    rows: Seen,
+    tags: NDArray[np.uint8],
+    coarse: NDArray[np.uint8],
+    ends: IntArray,
+    heads: IntArray,
+    relations: NDArray[np.uint8],
+    roles: NDArray[np.uint8],
+    places: IntArray,
+    children: bool,
+) -> Codes:
+    """Return the codes of the features of every word, as a head or as a dependent.
+
+    `words` (words) are rows of `rows`, and `tags`, `heads`, `relations` (words) are those of all
+    sentences one after another; sentence k ends before ends[k]. `heads` count from 0 within the
+    sentence, −1 for the root. `places` (features, 4, 2) are the positions and columns that a
+    feature joins. The result has a row for each word and a column for each feature.
+    """
+    result = np.zeros((len(words), len(places)), dtype=np.uint32)
+    at = np.zeros(MENTION_PLACES, dtype=np.int64)
+    start = 0
+    for end in ends:
+        if end > start:
+            seen, above, links = load_tree(
+                words, rows, tags, coarse, start, end, heads, relations, roles
+            )
+            for place in range(1, end - start + 1):
+                if children:
+                    describe_child(seen, above, links, place, at)
+                else:
+                    describe_word(seen, above, links, place, at)
+                codes_at(seen, at, places, result[start + place - 1])
+        start = end
     return result

@@ -290,8 +290,7 @@ def _run(
     progress: Progress | None,
 ) -> Table:
     """Return the mean of the weights after each of the later passes."""
-    from partita.text.tagger_kernels import codes_all
-    from research.tagger_kernels import learn_pass
+    from research.tagger_kernels import codes_all, learn_pass
 
     places, steps = feature_templates()
     table = np.zeros((1 << settings.bits) + PADDING, dtype=np.float32)

@@ -7,6 +7,14 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.core import IntArray
+from partita.text.tagger_kernels import (
+    REACH,
+    Codes,
+    Seen,
+    load_sentence,
+    longest_sentence,
+    tagger_codes,
+)
 
 Weights = NDArray[np.float32]
 
@@ -33,7 +41,7 @@ def learn_pass(
 ) -> int:
     """Train on every sentence once, in the given order; return the number of wrong tags.
 
-    `codes` (words, features) are those of partita.text.tagger_kernels.codes_all, before they move
+    `codes` (words, features) are those of `codes_all`, before they move
     by `steps` with the last two tags; `right` and `fixed` (words) are the right tag and the only
     possible one, or NO_TAG. `table` and its sums of squared gradients (`squares`: Adagrad) change
     in place. `first` and `second` are the tags that the tagger itself gave to the two words before,
@@ -105,3 +113,17 @@ def _follow(
             for base in bases:
                 squares[base + tag] += slope * slope
                 table[base + tag] -= np.float32(rate) * slope / np.sqrt(squares[base + tag] + GUARD)
+
+
+@kernel()
+def codes_all(words: IntArray, rows: Seen, ends: IntArray, places: IntArray) -> Codes:
+    """Return the codes of every word's features before the shift by earlier tags."""
+    result = np.empty((len(words), len(places)), dtype=np.uint32)
+    seen = np.zeros((longest_sentence(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
+    start = 0
+    for end in ends:
+        load_sentence(words, rows, start, end, seen)
+        for place in range(end - start):
+            tagger_codes(seen, place + REACH, places, result[start + place])
+        start = end
+    return result

@@ -65,8 +65,6 @@ ALLOWED = {
             "tagger_models.write_tagger",
         )
     },
-    "partita.text.mention_kernels.codes_of_words": "of the features in training, by research/",
-    "partita.text.tagger_kernels.codes_all": "of the features in training, by research/",
     "partita.text.words.WordTable.similarity": "documented in docs/words.md",
     "partita.text.words.WordTable.noun_classes": "documented in docs/words.md",
     "partita.text.words.WordTable.is_hypernym": "documented in docs/words.md",

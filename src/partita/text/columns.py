@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from partita.text import columns as delimited
 from partita.text.lines import WIDTH, Line, Span, is_rule, is_upper
 
+Splitter = Callable[[str, Line], list[Span]]
+Check = Callable[[list[list[Span]], list[Line]], bool]
 GAP = re.compile(r"(?<![.!?:])[ \t\u00a0]{2,}")
 LONGEST = 45
 
@@ -103,10 +104,6 @@ def _row(cells: list[Span], positions: list[Span], columns: list[Span]) -> dict[
 
 
 BARS = re.compile(r"[|\u2502\u2503\u2551]")
-TABS = re.compile(r"\t")
-TAB_RUNS = re.compile(r"\t+")
-SEMICOLONS = re.compile(r";")
-COMMAS = re.compile(r",")
 QUOTED = re.compile(r'"(?:[^"]|"")*"(?=\s*(?:[,;]|$))')
 SHORT_CELL = 40
 
@@ -122,44 +119,39 @@ def bar_cells(text: str, line: Line) -> list[Span]:
 
 
 def tab_cells(text: str, line: Line) -> list[Span]:
-    return _cells(text, line.begin, line.stop, TABS)
+    return _cells(text, line.begin, line.stop, re.compile(r"\t"))
 
 
-def tab_run_cells(text: str, line: Line) -> list[Span]:
-    """Return the cells between runs of tabs, as typed to align columns."""
-    return _cells(text, line.start, line.end, TAB_RUNS)
+def _between(delimiter: str, quoted: bool = False) -> Splitter:
+    """Return the splitter of a line at a delimiter, which may stand between quotation marks."""
+    pattern = re.compile(delimiter)
+    return lambda text, line: _cells(text, line.start, line.end, pattern, quoted)
 
 
-def semicolon_cells(text: str, line: Line) -> list[Span]:
-    return _cells(text, line.start, line.end, SEMICOLONS)
-
-
-def comma_cells(text: str, line: Line) -> list[Span]:
-    return _cells(text, line.start, line.end, COMMAS)
-
-
-def _cells(text: str, start: int, end: int, delimiter: re.Pattern[str]) -> list[Span]:
+def _cells(
+    text: str, start: int, end: int, delimiter: re.Pattern[str], quoted: bool = False
+) -> list[Span]:
     """Return the spans between delimiters, without surrounding blanks and quotation marks."""
     cells = []
     at = start
-    for cut in _delimiters(text, start, end, delimiter):
+    for cut in _delimiters(text, start, end, delimiter, quoted):
         cells.append(_trimmed(text, at, cut[0]))
         at = cut[1]
     return [*cells, _trimmed(text, at, end)]
 
 
-def _delimiters(text: str, start: int, end: int, delimiter: re.Pattern[str]) -> list[Span]:
+def _delimiters(
+    text: str, start: int, end: int, delimiter: re.Pattern[str], quoted: bool
+) -> list[Span]:
     """Return the delimiters outside quotation marks, which quote only at the start of a cell."""
     cuts: list[Span] = []
     at, open_until = start, start
     for match in delimiter.finditer(text, start, end):
         if match.start() < open_until:
             continue
-        quoted = (
-            _quote_end(text, at, match.start(), end) if delimiter in (COMMAS, SEMICOLONS) else 0
-        )
-        if quoted > match.start():
-            open_until = quoted
+        closed = _quote_end(text, at, match.start(), end) if quoted else 0
+        if closed > match.start():
+            open_until = closed
             continue
         cuts.append(match.span())
         at = open_until = match.end()
@@ -272,18 +264,17 @@ HEADINGS = frozenset(
     time total town type unit units utm value vehicle weapon year
     """.split()  # noqa: SIM905
 )
-Splitter = Callable[[str, Line], list[Span]]
-Check = Callable[[list[list[Span]], list[Line]], bool]
+tab_run_cells = _between(r"\t+")  # runs of tabs, as typed to align columns
 # delimiters, splitter, check; bars come first since prose rarely has any, and runs of tabs come
 # before single tabs where neighbouring lines then agree better
 KINDS: tuple[tuple[str, Splitter, Check], ...] = (
-    ("|\u2502\u2503\u2551", delimited.bar_cells, delimited.are_bars),
-    ("\t", delimited.tab_run_cells, delimited.are_tabs),
-    ("\t", delimited.tab_cells, delimited.are_tabs),
+    ("|\u2502\u2503\u2551", bar_cells, are_bars),
+    ("\t", tab_run_cells, are_tabs),
+    ("\t", tab_cells, are_tabs),
 )
 WEAK_KINDS: tuple[tuple[str, Splitter, Check], ...] = (
-    (";", delimited.semicolon_cells, delimited.are_semicolons),
-    (",", delimited.comma_cells, delimited.are_commas),
+    (";", _between(";", quoted=True), are_semicolons),
+    (",", _between(",", quoted=True), are_commas),
 )
 
 
@@ -306,7 +297,7 @@ def find_tables(text: str, lines: list[Line]) -> list[TextTable]:
     tables: list[TextTable] = []
     _take(_forms(text, lines, free), tables, free)
     for signs, splitter, check in KINDS:
-        if splitter is delimited.tab_run_cells and not _agree_better(text, lines, free):
+        if splitter is tab_run_cells and not _agree_better(text, lines, free):
             continue
         if any(sign in text for sign in signs):
             _take(_delimited(text, lines, free, signs, splitter, check), tables, free)
@@ -330,8 +321,8 @@ def _agree_better(text: str, lines: list[Line], free: list[bool]) -> bool:
     if "\t\t" not in text:
         return False
     tabbed = [line for line, ok in zip(lines, free, strict=True) if ok and "\t" in line.text]
-    single = [len(delimited.tab_cells(text, line)) for line in tabbed]
-    runs = [len(delimited.tab_run_cells(text, line)) for line in tabbed]
+    single = [len(tab_cells(text, line)) for line in tabbed]
+    runs = [len(tab_run_cells(text, line)) for line in tabbed]
     return _equal_neighbours(runs) > _equal_neighbours(single)
 
 
@@ -414,9 +405,8 @@ def _checked_table(
 ) -> Iterator[TextTable]:
     if not check(rows, [lines[n] for n in run]):
         return
-    cells = tuple({n: span for n, span in enumerate(row) if span[0] < span[1]} for row in rows)
-    table = TextTable(run[0], run[-1], cells)
-    yield replace(table, headed=_is_headed(text, table, run))
+    cells = [{n: span for n, span in enumerate(row) if span[0] < span[1]} for row in rows]
+    yield _table(text, run, cells)
 
 
 def _aligned(text: str, lines: list[Line], free: list[bool]) -> Iterator[TextTable]:

@@ -25,16 +25,8 @@ from partita.text.parser_kernels import (
 CASE, DETERMINER, SUBJECT, COPULA, CONJUNCT, COORDINATOR, CLAUSE = 1, 2, 3, 4, 5, 6, 7
 ROLES = 8
 # Columns of the links of a word: its dependents next to it and beyond, one by each role.
-NEAR_LEFT, FAR_LEFT, NEAR_RIGHT, FAR_RIGHT, LEFTMOST, RIGHTMOST, FIRST, LAST = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-)
+NEAR_LEFT, FAR_LEFT, NEAR_RIGHT, FAR_RIGHT = 0, 1, 2, 3
+LEFTMOST, RIGHTMOST, FIRST, LAST = 4, 5, 6, 7
 LINKS = 8 + ROLES
 PLACES = 24
 SIDE, SIZE, COMMA, DEPTH, OWN = 0, 1, 2, 3, 4  # columns of the row of the state
@@ -183,44 +175,6 @@ def describe_child(seen: Seen, above: IntArray, links: IntArray, word: int, at: 
 
 
 @kernel()
-def codes_of_words(
-    words: IntArray,
-    rows: Seen,
-    tags: NDArray[np.uint8],
-    coarse: NDArray[np.uint8],
-    ends: IntArray,
-    heads: IntArray,
-    relations: NDArray[np.uint8],
-    roles: NDArray[np.uint8],
-    places: IntArray,
-    children: bool,
-) -> Codes:
-    """Return the codes of the features of every word, as a head or as a dependent.
-
-    `words` (words) are rows of `rows`, and `tags`, `heads`, `relations` (words) are those of all
-    sentences one after another; sentence k ends before ends[k]. `heads` count from 0 within the
-    sentence, −1 for the root. `places` (features, 4, 2) are the positions and columns that a
-    feature joins. The result has a row for each word and a column for each feature.
-    """
-    result = np.zeros((len(words), len(places)), dtype=np.uint32)
-    at = np.zeros(PLACES, dtype=np.int64)
-    start = 0
-    for end in ends:
-        if end > start:
-            seen, above, links = load_tree(
-                words, rows, tags, coarse, start, end, heads, relations, roles
-            )
-            for place in range(1, end - start + 1):
-                if children:
-                    describe_child(seen, above, links, place, at)
-                else:
-                    describe_word(seen, above, links, place, at)
-                codes_at(seen, at, places, result[start + place - 1])
-        start = end
-    return result
-
-
-@kernel()
 def find_all(
     words: IntArray,
     rows: Seen,
@@ -241,7 +195,9 @@ def find_all(
     """Return the number of mentions, their (head, first, last, coordination) as positions among
     all words, and the probabilities of nothing and of each type.
 
-    The arrays of words are those of `codes_of_words`; `possible` says which tags a head may have.
+    `words` (words) are rows of `rows`, and `tags`, `heads`, `relations` (words) are those of all
+    sentences one after another; sentence k ends before ends[k]. `heads` count from 0 within the
+    sentence, −1 for the root. `possible` says which tags a head may have.
     Three linear models are asked: `types` for the class of a head (`many` classes, the first is
     nothing), `spans` whether a dependent belongs to the mention, `both` whether a coordination is a
     mention as a whole. Their scores are whole numbers, which `scales` (3) turn into log-odds. Rows

@@ -40,18 +40,18 @@ def tag_all(
     none. Words with a single possible tag (FIXED) are not scored.
     """
     result = np.empty(len(words), dtype=np.uint8)
-    seen = np.zeros((_longest(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
+    seen = np.zeros((longest_sentence(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
     codes = np.empty(len(places), dtype=np.uint32)
     scores = np.empty(WIDTH, dtype=np.int32)
     mask = np.uint32(len(table) - WIDTH - 1)
     start = 0
     for end in ends:
-        _load_sentence(words, rows, start, end, seen)
+        load_sentence(words, rows, start, end, seen)
         first, second = tags, tags
         for place in range(end - start):
             tag = int(seen[place + REACH, FIXED])
             if tag == NO_TAG:
-                _codes(seen, place + REACH, places, codes)
+                tagger_codes(seen, place + REACH, places, codes)
                 tag = _best_tag(codes, steps, first, second, table, mask, tags, scores)
             result[start + place] = tag
             first, second = tag, first
@@ -59,22 +59,8 @@ def tag_all(
     return result
 
 
-@kernel()
-def codes_all(words: IntArray, rows: Seen, ends: IntArray, places: IntArray) -> Codes:
-    """Return the codes of every word's features before the shift by earlier tags."""
-    result = np.empty((len(words), len(places)), dtype=np.uint32)
-    seen = np.zeros((_longest(ends) + 2 * REACH, rows.shape[1]), dtype=np.uint32)
-    start = 0
-    for end in ends:
-        _load_sentence(words, rows, start, end, seen)
-        for place in range(end - start):
-            _codes(seen, place + REACH, places, result[start + place])
-        start = end
-    return result
-
-
 @uncounted
-def _longest(ends: IntArray) -> int:
+def longest_sentence(ends: IntArray) -> int:
     longest, start = 0, 0
     for end in ends:
         longest = max(longest, end - start)
@@ -83,7 +69,7 @@ def _longest(ends: IntArray) -> int:
 
 
 @kernel()
-def _load_sentence(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
+def load_sentence(words: IntArray, rows: Seen, start: int, end: int, seen: Seen) -> None:
     """Copy the rows of a sentence between empty rows; hide case where it is uninformative."""
     length = end - start
     for place in range(length):
@@ -114,7 +100,7 @@ def sentence_case(count: IntArray) -> int:
 
 
 @uncounted
-def _codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
+def tagger_codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
     """Write one code for every feature of the word at a place."""
     for feature in range(len(places)):
         at = places[feature]
