@@ -219,7 +219,7 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
     """Return the template of a rule: the slots, and the phrase they are about."""
     allowed = ("about", "sort", "says", "slots", "status", "roles")
     fields = record_of(tree, "a template", at, allowed)
-    about = _label(fields.text("about", "about of a template"), "about", pattern_labels)
+    about = _label(fields.text("about", "about of a template"), "about", "$what", pattern_labels)
     slots = {
         symbol(key.value): read_value(item, key.value) for key, item in fields.map("slots").pairs
     }
@@ -232,7 +232,7 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
         tuple(read_value(item, "says") for item in several),
         fields.choice("status", get_args(Status)),
         {
-            symbol(key.value): _label(item, f"role {key.value}", pattern_labels)
+            symbol(key.value): _label(item, f"role {key.value}", "$subject", pattern_labels)
             for key, item in fields.map("roles").pairs
         },
     )
@@ -242,11 +242,11 @@ def read_template(tree: Tree | None, pattern_labels: set[str], at: At) -> Templa
     return template
 
 
-def _label(tree: Tree, what: str, pattern_labels: set[str]) -> str:
+def _label(tree: Tree, what: str, example: str, pattern_labels: set[str]) -> str:
     """Return the label that a value names without an attribute."""
     value = read_value(tree, what)
     if not isinstance(value, Reference) or value.which != "text":
-        refuse(f"{what} is not a label (expected for example $what)", tree.at)
+        refuse(f"{what} is not a label (expected for example {example})", tree.at)
     check_labels(value, pattern_labels, tree.at)
     return value.label
 
