@@ -6,6 +6,7 @@ from datetime import date
 
 import numpy as np
 
+from partita.core import IntArray
 from partita.fusion.claims import Claims
 
 Truths = dict[str, str]
@@ -91,6 +92,40 @@ def days(seed: int, sources: int = 10, objects: int = 400) -> tuple[Claims, Trut
         rows.append((f"s{s}", f"o{n}", "value", day.isoformat()))
     return Claims.of(rows), {f"o{n}": date.fromordinal(int(x)).isoformat()
                              for n, x in enumerate(true.tolist())}  # fmt: skip
+
+
+def places(
+    seed: int, sources: int = 10, objects: int = 600
+) -> tuple[Claims, Truths, dict[str, str]]:
+    """Places of three levels, which each source states with a detail of its own.
+
+    Of the truths 85 % are towns, others regions or countries. Half of the errors stay in the
+    country. The third part of the answer is the parent of every place.
+    """
+    rng = np.random.default_rng(seed)
+    regions, towns = 8 * rng.permutation(12), rng.integers(3, 13, 96)
+    parents = {f"r{r}": f"c{r // 8}" for r in range(96)}
+    parents |= {f"t{r}.{k}": f"r{r}" for r in range(96) for k in range(towns[r])}
+    rates, details = rng.uniform(*RATES, sources), rng.dirichlet((1, 1, 1.5), sources)
+    rows: list[Row] = []
+    truths: Truths = {}
+    for n in range(objects):
+        path = _path(rng, int(rng.choice(regions)) + int(rng.integers(8)), towns)
+        truth = path[int(rng.choice(3, p=(0.85, 0.1, 0.05))) :]
+        truths[f"o{n}"] = truth[0]
+        for s in np.flatnonzero(rng.random(sources) < 0.6).tolist():
+            stated = truth
+            if rng.random() > rates[s]:
+                country = int(path[-1][1:]) if rng.random() < 0.5 else int(rng.integers(12))
+                stated = _path(rng, 8 * country + int(rng.integers(8)), towns)
+            level = min(int(rng.choice(3, p=details[s])), len(stated) - 1)
+            rows.append((f"s{s}", f"o{n}", "place", stated[-1 - level]))
+    return Claims.of(rows), truths, parents
+
+
+def _path(rng: np.random.Generator, region: int, towns: IntArray) -> tuple[str, str, str]:
+    """Return a town of a region, the region and its country."""
+    return f"t{region}.{rng.integers(towns[region])}", f"r{region}", f"c{region // 8}"
 
 
 def _described(rng: np.random.Generator, objects: int, sources: int) -> list[tuple[int, int]]:

@@ -387,6 +387,11 @@ class FuseOptions(Options):
         type=Path,
     )
     hierarchy: Any = option("Hierarchy of values (name,parent or id,name,parentID)", type=Path)
+    most_detailed: bool = option(
+        "With a hierarchy, put the most detailed value first that the truth is, or lies within, "
+        "with a probability of at least 1/2",
+        False,
+    )
     objects: Any = option("List of valid objects; any other object is an error", type=Path)
     columns: Sequence[str] = option(
         "Column names for files without a header; - skips a column. E.g. source,object,-,authors",

@@ -245,7 +245,7 @@ def _settings(options: FuseOptions, claims: Claims) -> FusionSettings:
     used = [claims.slots[n] for n in np.unique(claims.slot).tolist()]
     return FusionSettings(
         kinds=_kinds(options, False),
-        reading=Reading(options.tolerance, nesting),
+        reading=Reading(options.tolerance, nesting, most_detailed=options.most_detailed),
         reliabilities=_reliabilities(options, claims.sources),
         truths={} if options.known is None else read_truths(options.known, used),
         separator=options.one_to_one,
@@ -562,6 +562,7 @@ def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None
         "--known": options.known,
         "--hierarchy": options.hierarchy,
         "--objects": options.objects,
+        "--most-detailed": options.most_detailed or None,
         "--one-to-one": options.one_to_one,
         "--discount-copies": options.discount_copies or None,
         "--kind of a slot": _kinds(options, False) or None,

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from partita.core import FloatArray
 from partita.fusion.belief import SlotBelief
 from partita.fusion.kinds import SETS
+from partita.fusion.levels import levels_of
 from partita.fusion.numeric_slots import LEVEL, NumberCells
 from partita.fusion.tempering import exponents
 
@@ -41,6 +43,8 @@ class SlotAnswer:
 
     For a slot that holds several values, a value is a set, and `members` gives the probability that
     each member belongs to the true set. `estimate` is there for numbers and days with errors.
+    `levels` are, with a hierarchy, the probabilities of a value or something within it, with the
+    sources that state either.
     """
 
     object: str
@@ -49,6 +53,7 @@ class SlotAnswer:
     unknown: float
     members: tuple[ValueProbability, ...] = ()
     estimate: Estimated | None = None
+    levels: tuple[ValueProbability, ...] = ()
 
 
 def answers(belief: SlotBelief) -> Iterator[SlotAnswer]:
@@ -56,15 +61,19 @@ def answers(belief: SlotBelief) -> Iterator[SlotAnswer]:
     sources, labels = _sources_of_pairs(belief), belief.parsed.labels
     unknown = np.clip(belief.unknown, 0.0, 1.0).tolist()
     estimates, starts = _estimates(belief), belief.starts.tolist()
+    levels = _levels(belief, sources)
     pairs = list(zip(belief.value.tolist(), belief.probability.tolist(), sources, strict=True))
     for number, name in enumerate(belief.parsed.statements.objects):
         valued = [
             (value, ValueProbability(labels[value], p, names))
             for value, p, names in pairs[starts[number] : starts[number + 1]]
         ]
-        values = tuple(one for _, one in valued if one.sources or one.probability > 0)
+        shown = (one for n, (_, one) in enumerate(valued)
+                 if not n or one.sources or one.probability > 0)  # fmt: skip
+        values = tuple(shown)
         members = _members(belief, valued) if belief.parsed.kind in SETS else ()
-        yield SlotAnswer(name, belief.name, values, unknown[number], members, estimates.get(number))
+        parts = (members, estimates.get(number), levels[number] if levels else ())
+        yield SlotAnswer(name, belief.name, values, unknown[number], *parts)
 
 
 def _estimates(belief: SlotBelief) -> dict[int, Estimated]:
@@ -130,6 +139,28 @@ def _sources_of_pairs(belief: SlotBelief) -> list[tuple[str, ...]]:
     wanted = belief.object * count + belief.value
     ends = (np.searchsorted(key, wanted, side).tolist() for side in ("left", "right"))
     return [tuple(names[first:last]) for first, last in zip(*ends, strict=True)]
+
+
+def _levels(
+    belief: SlotBelief, sources: list[tuple[str, ...]]
+) -> list[tuple[ValueProbability, ...]]:
+    """Return the levels of every object, an empty list without a hierarchy."""
+    levels = levels_of(belief)
+    if levels is None:
+        return []
+    order, labels = belief.parsed.order, belief.parsed.labels
+    names: dict[tuple[int, int], set[str]] = {}
+    for thing, value, own in zip(
+        belief.object.tolist(), belief.value.tolist(), sources, strict=True
+    ):
+        above = order.above[order.starts[value] : order.starts[value + 1]].tolist()
+        for one in (value, *above):
+            names.setdefault((thing, one), set()).update(own)
+    rows = zip(levels.object.tolist(), levels.value.tolist(), levels.probability.tolist(),
+               strict=True)  # fmt: skip
+    flat = [ValueProbability(labels[v], p, tuple(sorted(names[o, v]))) for o, v, p in rows]
+    starts = levels.starts.tolist()
+    return [tuple(flat[a:b]) for a, b in pairwise(starts)]
 
 
 def _members(

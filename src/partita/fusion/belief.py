@@ -35,7 +35,8 @@ class Parameters:
     `rates` are θ by source, `pooled` that of an unseen source; `size` is the number of values that
     a source could state, `values` are those of a closed slot, `labels` their spellings.
     `concentration` is α of shared errors, `dependence` is ρ of dependent pairs of sources,
-    `scales` are the errors of numbers and days.
+    `scales` are the errors of numbers and days, `detail` the levels of a hierarchy at which sources
+    are general ("" for an unseen one).
     """
 
     kind: Kind
@@ -50,6 +51,7 @@ class Parameters:
     dependence: Mapping[Pair, float] = field(default_factory=dict)
     tempering: Tempering = field(default_factory=Tempering)
     scales: ErrorScales | None = None
+    detail: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ class SlotBelief:
     `unknown` is, for each object, the probability that no source states the true value. `sound` is,
     for each statement, the probability that it is true, even if it is not the whole truth.
     `effective` is the effective number of independent sources, `temper` the mean of τ. `cells` are
-    where the true numbers may lie, `second` is another solution that is nearly as good.
+    where the true numbers may lie, `second` is another solution that is nearly as good. `inside` is,
+    for each pair, the share of unknown that is right below its value in a hierarchy.
     """
 
     name: str
@@ -122,6 +125,7 @@ class SlotBelief:
     temper: float = 1.0
     cells: NumberCells | None = None
     second: SecondMode | None = None
+    inside: FloatArray | None = None
     starts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:

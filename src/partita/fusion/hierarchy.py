@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,10 +16,14 @@ Names = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """The more general and the more specific values of each value, by name."""
+    """The more general and the more specific values of each value, by name.
+
+    `written` are names as the hierarchy spells them.
+    """
 
     above: Names
     below: Names
+    written: Mapping[str, str] = field(default_factory=dict)
 
     def __contains__(self, name: object) -> bool:
         return name in self.above

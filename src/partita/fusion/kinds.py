@@ -29,13 +29,15 @@ class Reading:
     """How values are parsed.
 
     `tolerance` is relative for numbers and in days for dates; `types` are those of a domain's
-    slots.
+    slots. With `most_detailed`, the first value is the most detailed one of the hierarchy within
+    which the truth likely lies.
     """
 
     tolerance: float = 0.0
     nesting: Nesting | None = None
     types: Mapping[str, SlotType[Any]] = field(default_factory=dict, compare=False)
     lexicon: NameLexicon | None = field(default=None, compare=False)
+    most_detailed: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < float("inf"):

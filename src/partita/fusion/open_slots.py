@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from partita.core import FloatArray, IntArray
 from partita.fusion.dependence import SharedErrors
-from partita.fusion.estimation import Candidates, CodedClaims, EstimationProblem, ValueRelations
+from partita.fusion.estimation import (
+    Candidates,
+    CodedClaims,
+    EstimationProblem,
+    ValueRelations,
+    estimate_rates,
+    expect,
+    likelihoods,
+)
 from partita.fusion.hierarchy import Order
 from partita.fusion.value_reading import ClaimStatements
 
@@ -42,10 +51,30 @@ START = np.array([[0.6, 0.15, 0.25]])  # starting rates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenProblem:
-    """The problem, and the value of every candidate (UNNAMED: one that no source states)."""
+    """The problem, and the value of every candidate (UNNAMED: one that no source states).
+
+    `under` is the stated value that an unnamed candidate is right below, UNNAMED if there is none.
+    `levels` are those of the candidate and of the stated value of every relation.
+    """
 
     problem: EstimationProblem
     value: IntArray
+    under: IntArray
+    levels: Pairs
+
+    def with_detail(self, detail: FloatArray) -> OpenProblem:
+        """Return the problem in which general claims of sources have these shares of levels.
+
+        Levels are counted from the top; those above the truth's own are possible.
+        """
+        relations = self.problem.relations
+        truth, stated = (np.minimum(level, detail.shape[1] - 1) for level in self.levels)
+        row = self.problem.claims.source[relations.claim]
+        above = np.cumsum(detail, axis=1)[row, np.maximum(truth - 1, 0)]
+        general = detail[row, stated] / np.maximum(above, 1e-12)
+        factor = np.where(relations.outcome == EXACT, 1.0, general)
+        problem = replace(self.problem, relations=replace(relations, factor=factor))
+        return replace(self, problem=problem)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,11 +141,13 @@ def open_problem(
     )  # fmt: skip
     places = [np.arange(pairs), *below]
     depth = np.repeat([0, 1, 1], [len(p) for p in places])
-    relations = _relations(named, nested, order, np.concatenate(places), depth)
+    relations, levels = _relations(named, nested, order, np.concatenate(places), depth)
     candidates = Candidates(item, item, 0 * item, np.concatenate(kinds), np.log(share))
-    value = np.full(len(item), UNNAMED)
+    value, under = np.full((2, len(item)), UNNAMED)
     value[:pairs] = named.value
-    return OpenProblem(_problem(statements, candidates, relations, order, weights), value)
+    under[pairs : len(depth)] = named.value[np.concatenate(below)]
+    problem = _problem(statements, candidates, relations, order, weights)
+    return OpenProblem(problem, value, under, levels)
 
 
 def _problem(
@@ -170,8 +201,11 @@ def _rest(named: NamedValues, taken: FloatArray, objects: int, order: Order) -> 
 
 def _relations(
     named: NamedValues, nested: NestedPairs, order: Order, pair: IntArray, depth: IntArray
-) -> ValueRelations:
-    """Return the relations; candidate n is pair[n] (depth 0) or a value below it (depth 1)."""
+) -> tuple[ValueRelations, Pairs]:
+    """Return the relations and the levels of what is true and stated.
+
+    Candidate n is pair[n] (depth 0) or a value below it (depth 1).
+    """
     above, high = grouped(nested.low, nested.high, pair, len(named.object))
     candidate = np.concatenate([np.arange(len(pair)), above])
     said_pair = np.concatenate([pair, high])
@@ -179,7 +213,54 @@ def _relations(
     ways = np.maximum(order.heights[named.value[pair]] + depth, 1)
     factor = np.where(exact, 1.0, 1.0 / ways[candidate])
     row, claim = ranges(named.first[said_pair], named.claims[said_pair])
-    return ValueRelations(claim, candidate[row], np.where(exact, EXACT, GENERAL)[row], factor[row])
+    outcome = np.where(exact, EXACT, GENERAL)[row]
+    truth = (order.heights[named.value[pair]] + depth)[candidate]
+    levels = truth[row], order.heights[named.value[said_pair]][row]
+    return ValueRelations(claim, candidate[row], outcome, factor[row]), levels
+
+
+DETAIL_WEIGHT = 3.0  # of the detail of all sources, in claims
+DETAIL_ROUNDS = 3
+QUICK_ROUNDS = 8  # of the estimation of rates while the detail is learned
+
+
+def detail_of(detail: Mapping[str, FloatArray], sources: Sequence[str]) -> FloatArray:
+    """Return the shares of levels of these sources, those of an unseen one where unknown."""
+    return np.stack([detail.get(source, detail[""]) for source in sources])
+
+
+def learn_detail(one: OpenProblem, fixed: FloatArray) -> FloatArray:
+    """Return, for every source, the shares of levels at which it is general.
+
+    Shares are expected counts over how often a level was possible, in view of the others (the
+    fixed point of the likelihood of choices among levels above the truth's own).
+    """
+    truth, stated = one.levels
+    count = int(truth.max(initial=0)) + 1
+    source = one.problem.claims.source[one.problem.relations.claim]
+    general = one.problem.relations.outcome != EXACT
+    key = (source * count)[general]
+    detail = np.full((one.problem.sources, count), 1.0 / count)
+    estimate = estimate_rates(one.problem, fixed, QUICK_ROUNDS)
+    for _ in range(DETAIL_ROUNDS):
+        share = likelihoods(one.problem, estimate.rates.theta).related_share
+        weight = estimate.expected.probability[one.problem.relations.candidate] * share
+        chosen, below = (
+            np.bincount(key + level[general], weight[general], detail.size).reshape(detail.shape)
+            for level in (stated, np.maximum(truth - 1, 0))
+        )
+        for _ in range(DETAIL_ROUNDS):
+            pooled = chosen.sum(axis=0) + 1.0 / count
+            prior = DETAIL_WEIGHT * pooled / pooled.sum()
+            rates = below / np.maximum(np.cumsum(detail, axis=1), 1e-12)
+            possible = np.cumsum(rates[:, ::-1], axis=1)[:, ::-1] + DETAIL_WEIGHT
+            detail = (chosen + prior) / possible
+            detail /= detail.sum(axis=1, keepdims=True)
+        one = one.with_detail(detail)
+        estimate = estimate_rates(
+            one.problem, fixed, QUICK_ROUNDS, expect(one.problem, estimate.rates)
+        )
+    return detail
 
 
 def open_rates(reliability: float, ordered: bool) -> FloatArray:

@@ -34,6 +34,7 @@ from partita.fusion.estimation import (
 )
 from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
+from partita.fusion.levels import most_detailed
 from partita.fusion.numeric_slots import (
     ErrorScales,
     NumericProblem,
@@ -115,7 +116,8 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
         lexicon = name_lexicon(claims)
     parsed = _parse(claims, replace(slot, reading=replace(slot.reading, lexicon=lexicon)))
     if slot.fixed is not None:
-        return temper(slot.condition(_believe(parsed, slot, slot.fixed.dependence, lexicon)))
+        belief = temper(slot.condition(_believe(parsed, slot, slot.fixed.dependence, lexicon)))
+        return most_detailed(belief) if slot.reading.most_detailed else belief
     if slot.independent:
         return slot.condition(_believe(parsed, slot, {}, lexicon))
     flat = not len(parsed.order.above)
@@ -131,7 +133,8 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
     tempering = _tempering(parsed, slot, belief)
     parameters = replace(belief.parameters, tempering=tempering)
     belief = replace(belief, parameters=parameters, second=_second_mode(parsed, slot, belief))
-    return temper(slot.condition(belief))
+    belief = temper(slot.condition(belief))
+    return most_detailed(belief) if slot.reading.most_detailed else belief
 
 
 MODE_CLAIMS = 30_000  # by which a second mode is looked for
@@ -154,7 +157,7 @@ def _second_mode(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Seco
         statements = statements.only(statements.object % step == 0)
     sampled = replace(parsed, statements=_renumbered(statements))
     weights = claim_weights(sampled.statements, belief.parameters.dependence)
-    problem, _, _ = _problem(sampled, weights, None)
+    problem, *_ = _problem(sampled, weights, None, belief.parameters.detail)
     if slot.kind in SETS:
         problem = replace(problem, spread=None)
     elif problem.spread is not None:
@@ -233,11 +236,13 @@ def _believe(
 ) -> SlotBelief:
     """Return the belief about a slot, for the dependence of pairs of sources.
 
-    Scales of numbers are learned once: they are those of the parameters found `before`.
+    Scales of numbers and levels of detail are learned once: they are those of the parameters found
+    `before`.
     """
     weights = claim_weights(parsed.statements, dependence)
     scales, start = _scales(parsed, slot, weights, before)
-    problem, value, numeric = _problem(parsed, weights, scales)
+    detail = _detail(parsed, slot, weights, before)
+    problem, value, under, numeric = _problem(parsed, weights, scales, detail)
     if slot.independent or slot.kind in SETS:  # parts of a set that differ may all be true
         problem = replace(problem, spread=None)
     elif problem.spread is not None:
@@ -256,6 +261,7 @@ def _believe(
         estimate.rates.concentration,
         dependence,
         scales=scales,
+        detail=detail,
     )
     trusted = trust(slot.name, parsed, estimate.expected.counts, slot.reliabilities)
     sound, cells = _soundness(problem, parsed, estimate), None
@@ -263,6 +269,7 @@ def _believe(
         merged = merge_windows(parsed, numeric, estimate.expected.probability, scales.margin)
         parsed, value, cells, sound = merged.parsed, merged.value, merged.cells, sound[merged.order]
     pairs, unknown = _pairs(problem, value, estimate.expected.probability)
+    nested = parsed.order.inner > 0
     return SlotBelief(
         slot.name,
         parsed,
@@ -275,6 +282,7 @@ def _believe(
         estimate.converged,
         effective=effective_sources(parsed.statements, weights, TRUTHS),
         cells=cells,
+        inside=_inside(problem, under, estimate.expected.probability, pairs) if nested else None,
     )
 
 
@@ -298,6 +306,19 @@ def _scales(
         return None, None
     fixed = _fixed_rates((len(sources), *open_slots.START.shape), parsed, slot)
     return learn_scales(parsed, weights, fixed, scales)
+
+
+def _detail(
+    parsed: ParsedSlot, slot: SlotTask, weights: FloatArray, before: Parameters | None
+) -> Mapping[str, FloatArray]:
+    """Return the levels of a hierarchy at which sources are general; none without one."""
+    earlier = slot.fixed or before
+    if earlier is not None or not parsed.order.inner:
+        return {} if earlier is None else earlier.detail
+    one = open_slots.open_problem(parsed.statements, parsed.order, parsed.more, weights)
+    detail = open_slots.learn_detail(one, _fixed_rates(one.problem.shape, parsed, slot))
+    named = dict(zip(parsed.statements.sources, detail, strict=True))
+    return {**named, "": detail.mean(axis=0)}
 
 
 def _shared_errors(problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask) -> SharedErrors:
@@ -351,17 +372,22 @@ def _parse(claims: Claims, slot: SlotTask) -> ParsedSlot:
 
 
 def _problem(
-    parsed: ParsedSlot, weights: FloatArray, scales: ErrorScales | None
-) -> tuple[EstimationProblem, IntArray, NumericProblem | None]:
-    """Return the problem, the value of every candidate, and what numbers have besides."""
+    parsed: ParsedSlot,
+    weights: FloatArray,
+    scales: ErrorScales | None,
+    detail: Mapping[str, FloatArray],
+) -> tuple[EstimationProblem, IntArray, IntArray, NumericProblem | None]:
+    """Return the problem, every candidate's value, what it is below, and what numbers have."""
     if parsed.kind == "closed":
         problem = closed_problem(parsed.statements, weights)
-        return problem, problem.candidates.group, None
+        return problem, problem.candidates.group, problem.candidates.group, None
     if scales is not None:
         numeric = numeric_problem(parsed, scales, weights)
-        return numeric.problem, numeric.value, numeric
-    open_problem = open_slots.open_problem(parsed.statements, parsed.order, parsed.more, weights)
-    return open_problem.problem, open_problem.value, None
+        return numeric.problem, numeric.value, numeric.value, numeric
+    one = open_slots.open_problem(parsed.statements, parsed.order, parsed.more, weights)
+    if detail:
+        one = one.with_detail(open_slots.detail_of(detail, parsed.statements.sources))
+    return one.problem, one.value, one.under, None
 
 
 def _estimate(
@@ -440,3 +466,22 @@ def _pairs(
     objects, values = key // count, key % count
     order = np.lexsort((values, -sums, objects))
     return (objects[order], values[order], sums[order]), unknown
+
+
+def _inside(
+    problem: EstimationProblem,
+    under: IntArray,
+    probability: FloatArray,
+    pairs: tuple[IntArray, IntArray, FloatArray],
+) -> FloatArray:
+    """Return, for each pair, the share of unknown that is right below its value."""
+    item = problem.candidates.item
+    count = int(max(pairs[1].max(initial=0), under.max(initial=0))) + 1
+    key = pairs[0] * count + pairs[1]
+    order = np.argsort(key)
+    below = under >= 0
+    place = order[np.searchsorted(key[order], item[below] * count + under[below])]
+    sums = np.bincount(place, probability[below], minlength=len(key))
+    named = np.bincount(pairs[0], pairs[2], minlength=problem.items)
+    inside: FloatArray = np.clip(sums / np.maximum(1.0 - named, 1e-12)[pairs[0]], 0.0, 1.0)
+    return inside

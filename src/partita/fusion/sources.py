@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -203,22 +203,26 @@ def read_nesting(source: Any) -> Nesting:
     names: dict[str, str] = {}
     parents: dict[str, str] = {}
     rows: dict[str, int] = {}
+    written: dict[str, str] = {}
     table = _side_table(source, "hierarchy", ("name", "parent"))
     for row, texts in enumerate(_texts(table)):
-        name = symbol(_required(texts, NAME_COLUMNS, row, table))
+        text = _required(texts, NAME_COLUMNS, row, table)
+        name = symbol(text)
+        written.setdefault(name, " ".join(text.split()))
         node = texts.get(next((key for key in ID_COLUMNS if key in texts), ""), name)
         if node in names:
             raise table.error(row, f"lists {node} again")
         names[node], rows[node] = name, row
         parents[node] = next((texts[key] for key in PARENT_COLUMNS if key in texts), "")
     if not any(key in names for key in parents.values()):
+        written = {symbol(text): text for text in parents.values()} | written
         parents = {node: symbol(parent) for node, parent in parents.items()}
         names |= {parent: parent for parent in parents.values() if parent}
     kept = {n: p for n, p in parents.items() if p in names}
     if cycle := find_cycle(kept):
         shown = " > ".join(names[node] for node in (*cycle, cycle[0]))
         raise table.error(rows[cycle[0]], f"values form a cycle: {shown}")
-    return _without_root(names, kept)
+    return replace(_without_root(names, kept), written=written)
 
 
 def is_hierarchy(columns: Sequence[str]) -> bool:

@@ -28,7 +28,7 @@ from partita.fusion.parsed_claims import (
 from partita.templates.entity_types import EntityType, HierarchyType
 from partita.templates.name import NamedPlace, PlaceType
 from partita.templates.quantities import Date, DateType, Measurement, Number
-from partita.templates.slots import SlotType, Strings, Value
+from partita.templates.slots import SlotType, Strings, Value, symbol
 
 MAX_UNIFIED = 32  # unified values of one object, beside the stated ones
 
@@ -280,6 +280,10 @@ def parse_slot(
     """Parse the claims about one slot; `size` and `extra` values come from earlier parameters."""
     if kind == TYPED:
         return _read_typed(claims, reading, size)
+    nesting = reading.nesting if kind == "open" else None
+    if nesting is not None:
+        stated = [symbol(claims.values[n]) for n in np.unique(claims.value).tolist()]
+        extra = [*extra, *{high for value in stated for high in nesting.above.get(value, ())}]
     claims_ = (
         parse_sets(claims, kind, reading.lexicon)
         if kind in SETS
@@ -291,7 +295,11 @@ def parse_slot(
     rows = claim_statements(claims, claims_.values, codes, claims_.confidence)
     more = _unions(rows, claims_) if kind in SETS else (rows.object[:0], rows.value[:0])
     order = _order(kind, rows, claims_, more, reading, size)
-    sets = (claims_.labels, claims_.members, claims_.without_value)
+    labels = claims_.labels
+    if nesting is not None:
+        labels = [nesting.written.get(value, label) if value == label else label
+                  for value, label in zip(claims_.values, labels, strict=True)]  # fmt: skip
+    sets = (labels, claims_.members, claims_.without_value)
     return ParsedSlot(kind, rows, order, more, *sets, claims_.damaged)
 
 

@@ -98,15 +98,36 @@ def _dependence_text(belief: SlotBelief) -> str:
 
 def _answer(answer: SlotAnswer, width: int) -> Iterator[str]:
     yield f"{cut_text(f'  {clean(answer.object)}', width)}\n"
+    best = max((one.probability for one in answer.values), default=0.0)
+    leads = [one for one in answer.levels if answer.values[0].probability < best
+             and one.value == answer.values[0].value]  # fmt: skip
+    yield from (_level_line(level, width) for level in leads)
     shown = [v for v in answer.values if v.sources or v.probability >= MIN_SHOWN][:MAX_VALUES]
     for value in shown:
         text = f"    {value.probability:.4f}  {clean(value.value)}{_sources_of_value(value)}"
         yield f"{cut_text(text, width)}\n"
     if answer.unknown >= 0.00005:
         yield f"    {answer.unknown:.4f}  unknown\n"
+    if not leads:
+        yield from (_level_line(level, width) for level in _wider_levels(answer))
     if answer.estimate is not None and answer.estimate.low != answer.estimate.high:
-        one = answer.estimate
-        yield f"    {one.probability:.4f}  between {one.low} and {one.high}\n"
+        between = answer.estimate
+        yield f"    {between.probability:.4f}  between {between.low} and {between.high}\n"
+
+
+def _level_line(level: ValueProbability, width: int) -> str:
+    text = f"    {level.probability:.4f}  within {clean(level.value)}{_sources_of_value(level)}"
+    return f"{cut_text(text, width)}\n"
+
+
+def _wider_levels(answer: SlotAnswer) -> Iterator[ValueProbability]:
+    """Yield levels that are likelier than the best value; of equally likely ones the narrowest."""
+    before = max((one.probability for one in answer.values), default=0.0)
+    for level in reversed(answer.levels):
+        narrowest = next(one for one in answer.levels if one.probability == level.probability)
+        if level is narrowest and level.probability > before + MIN_CONFLICT:
+            yield level
+            before = level.probability
 
 
 def _sources_of_value(value: ValueProbability | ValueMasses) -> str:
@@ -219,6 +240,8 @@ def _answer_json(answer: SlotAnswer) -> dict[str, Any]:
         "unknown": answer.unknown,
         "estimate": None if answer.estimate is None else _flat(answer.estimate),
     }
+    if answer.levels:
+        document["levels"] = _values_json(answer.levels)
     if answer.members:
         document["members"] = _values_json(answer.members)
     return document
