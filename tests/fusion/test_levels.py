@@ -117,3 +117,14 @@ def test_the_detail_of_sources_is_learned():
     relations = one.with_detail(detail).problem.relations
     chosen = relations.outcome == 1
     assert (relations.factor[chosen] <= 1 + 1e-9).all()
+
+
+def test_claims_are_related_to_candidates_of_their_own_object():
+    """A place above a stated one, which nobody states, is no value of another object."""
+    rows = [("ann", f"o{n}", "town", v) for n, v in enumerate(("Munich", "Hamburg", "Bavaria"))]
+    parsed = parse_slot(Claims.of(rows), "open", Reading(nesting=nested(PARENTS)))
+    problem = open_problem(parsed.statements, parsed.order, parsed.more).problem
+    relations = problem.relations
+    assert len(relations.claim)
+    owner = problem.candidates.item[relations.candidate]
+    assert (problem.claims.block[relations.claim] == owner).all()

@@ -14,6 +14,7 @@ from partita.fusion.answers import answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claim_files import SAME
 from partita.fusion.hierarchy import Nesting, deepest
+from partita.fusion.levels import levels_of
 from partita.fusion.numeric_slots import ErrorScales
 from partita.fusion.parsed_claims import (
     normalise_date,
@@ -33,7 +34,8 @@ class SlotMeasure:
     error) count objects;
     `possible` is how often anybody is right. `f_same` is there for judgements. `error` is the
     reliability error of all stated probabilities, unknown included, `values_error` without it.
-    `intervals` are the stated probability of intervals of numbers, and how many have the truth.
+    `intervals` are the stated probability of intervals of numbers, and how many have the truth;
+    `levels_error` is that of "this or something within it" in a hierarchy.
     """
 
     slot: str
@@ -52,6 +54,7 @@ class SlotMeasure:
     bins: tuple[ReliabilityBin, ...]
     statements: FusionStatements
     intervals: tuple[float, float] | None = None
+    levels_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +125,7 @@ def measure_fusion(
         bins,
         FusionStatements(stated, observed, np.arange(len(stated)) < values.sum()),
         _intervals(belief, claimed),
+        _levels_error(belief, claimed, nesting),
     )
 
 
@@ -140,6 +144,25 @@ def _intervals(belief: SlotBelief, claimed: Mapping[int, str]) -> tuple[float, f
         inside.append(low <= truth <= high)
         stated.append(estimate.probability)
     return float(np.mean(stated)), float(np.mean(inside))
+
+
+def _levels_error(
+    belief: SlotBelief, claimed: Mapping[int, str], nesting: Nesting | None
+) -> float | None:
+    """Return the reliability error of "this or something within it", over all levels."""
+    levels = levels_of(belief)
+    if levels is None or nesting is None or not claimed:
+        return None
+    values = belief.parsed.statements.values
+    known = frozenset(values)
+    paths = {n: deepest(truth, known, nesting) for n, truth in claimed.items()}
+    stated, true = [], []
+    for n, path in paths.items():
+        within = {path, *nesting.above.get(path, ())}
+        chosen = slice(levels.starts[n], levels.starts[n + 1])
+        stated += levels.probability[chosen].tolist()
+        true += [values[value] in within for value in levels.value[chosen].tolist()]
+    return reliability_error(reliability(np.array(stated), np.array(true, dtype=np.bool_)))
 
 
 def _right(

@@ -179,6 +179,8 @@ def _measured(figures: SlotMeasure) -> Iterator[str]:
         ("Brier score", figures.brier, ""),
     ):
         yield f"  {cell(name, 28)}{value:>9.4f}{f}\n"
+    if figures.levels_error is not None:
+        yield f"  {cell('… of levels', 28)}{figures.levels_error:>9.4f}\n"
     if figures.intervals is not None:
         stated, inside = figures.intervals
         yield f"  {cell('truths in their intervals', 28)}{inside:>9.4f} (stated {stated:.4f})\n"
@@ -363,6 +365,7 @@ def _measured_json(figures: SlotMeasure) -> dict[str, Any]:
         "calibration": {
             "error": figures.error,
             "values_error": figures.values_error,
+            "levels_error": figures.levels_error,
             "brier": figures.brier,
             "bins": [asdict(b) for b in figures.bins],
         },
