@@ -105,8 +105,8 @@ class SlotBelief:
     `unknown` is, for each object, the probability that no source states the true value. `sound` is,
     for each statement, the probability that it is true, even if it is not the whole truth.
     `effective` is the effective number of independent sources, `temper` the mean of τ. `cells` are
-    where the true numbers may lie, `second` is another solution that is nearly as good. `inside` is,
-    for each pair, the share of unknown that is right below its value in a hierarchy.
+    where the true numbers may lie, `second` is another solution that is nearly as good. `inside`
+    is, for each pair, the share of unknown that is right below its value in a hierarchy.
     """
 
     name: str

@@ -72,5 +72,10 @@ def most_detailed(belief: SlotBelief) -> SlotBelief:
     leads = np.isin(thing * count + value, top)
     order = np.lexsort((value, -probability, ~leads, thing))
     inside = None if belief.inside is None else np.concatenate([belief.inside, nothing])[order]
-    columns = {"object": thing[order], "value": value[order], "probability": probability[order]}
-    return replace(belief, **columns, inside=inside)
+    return replace(
+        belief,
+        object=thing[order],
+        value=value[order],
+        probability=probability[order],
+        inside=inside,
+    )
