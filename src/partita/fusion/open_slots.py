@@ -143,7 +143,7 @@ def open_problem(
     depth = np.repeat([0, 1, 1], [len(p) for p in places])
     relations, levels = _relations(named, nested, order, np.concatenate(places), depth)
     candidates = Candidates(item, item, 0 * item, np.concatenate(kinds), np.log(share))
-    value, under = np.full(len(item), UNNAMED), np.full(len(item), UNNAMED)
+    value, under = 0 * item + UNNAMED, 0 * item + UNNAMED
     value[:pairs] = named.value
     under[pairs : len(depth)] = named.value[np.concatenate(below)]
     problem = _problem(statements, candidates, relations, order, weights)
