@@ -143,11 +143,11 @@ def open_problem(
     depth = np.repeat([0, 1, 1], [len(p) for p in places])
     relations, levels = _relations(named, nested, order, np.concatenate(places), depth)
     candidates = Candidates(item, item, 0 * item, np.concatenate(kinds), np.log(share))
-    value, under = 0 * item + UNNAMED, 0 * item + UNNAMED
+    value, right_below = np.full(len(item), UNNAMED), np.full(len(item), UNNAMED)
     value[:pairs] = named.value
-    under[pairs : len(depth)] = named.value[np.concatenate(below)]
+    right_below[pairs : len(depth)] = named.value[np.concatenate(below)]
     problem = _problem(statements, candidates, relations, order, weights)
-    return OpenProblem(problem, value, under, levels)
+    return OpenProblem(problem, value, right_below, levels)
 
 
 def _problem(
