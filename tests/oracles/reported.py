@@ -64,7 +64,8 @@ def message(
 
 def report(messages: Sequence[ReportMessage], words: Sequence[str] = WORDS) -> Report:
     rows = tuple(
-        MessageRow(one.id, len(one.templates), 1, 2, one.sets[0].entropy.value) for one in messages
+        MessageRow(one.id, len(one.templates), 1, 2, one.sets[0].result.entropy.value)
+        for one in messages
     )
     failed = MessageRow("failed", 0, 0, 0, 0.0, words[0])
     settings = {words[5]: words[0], "inputs": [words[1]], "versions": {words[2]: words[3]}}

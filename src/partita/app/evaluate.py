@@ -32,7 +32,7 @@ from partita.errors import InputError
 from partita.evaluation.reports import ReportedAnswer, measure_report, possible_links
 from partita.evaluation.rows import ModelRow, row
 from partita.evaluation.splits import Excluded
-from partita.linkage.clusters import Clustered, read_clusters
+from partita.linkage.clusters import read_clusters
 from partita.options import EvaluateOptions, described
 from partita.results.saved_results import Alone, Result, read_results
 from partita.training.parameter_files import (
@@ -113,7 +113,7 @@ class Evaluation(Tabular):
         """Every measure by its name; None where the results do not determine it."""
         values = self.to_dict()
         names = (one.name for one in fields(ModelRow))
-        return {name: values[name] for name in names if _is_figure(values[name])}
+        return {n: values[n] for n in names if isinstance(values[n], int | float | None)}
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
@@ -177,10 +177,6 @@ class Evaluation(Tabular):
         return evaluation_text(self.row, self.hard, [note for note in notes if note])
 
 
-def _is_figure(value: Any) -> bool:
-    return value is None or isinstance(value, int | float)
-
-
 def _columns(rows: Sequence[Mapping[str, Any]]) -> Columns:
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
@@ -213,11 +209,8 @@ def evaluate(
     """
     message_results = _results_by_message(results)
     documents = _merge_documents(read_documents(keys))
-    path, domains = (
-        parameters_path(parameters),
-        (one.domain for one in message_results if one.domain),
-    )
-    pair_parameters = _parameters(path, next(domains, ""))
+    domains = (one.domain for one in message_results if one.domain)
+    pair_parameters = _parameters(parameters_path(parameters), next(domains, ""))
     excluded = Excluded(pair_parameters.excluded, pair_parameters.crossing)
     matched, by_ids = _match_messages(message_results, documents)
     by_place = _match_templates(matched, documents)
@@ -279,7 +272,7 @@ def _results_by_message(results: Results) -> list[MessageResults]:
 def _read_file(path: Path) -> list[MessageResults]:
     """Read results (JSONL) or clusters (CSV)."""
     if path.suffix == ".csv":
-        return [_from_clusters(clustered) for clustered in read_clusters(path)]
+        return [MessageResults(o.message, clusters=dict(o.clusters)) for o in read_clusters(path)]
     grouped = _group_lines(read_results(path))
     if not grouped:
         raise InputError("has no results (expected one JSON line per set)", file=str(path))
@@ -298,10 +291,6 @@ def _group_lines(lines: Iterable[Result | Alone]) -> list[MessageResults]:
         else:
             results.sets.append(line)
     return list(by_message.values())
-
-
-def _from_clusters(clustered: Clustered) -> MessageResults:
-    return MessageResults(clustered.message, clusters=dict(clustered.clusters))
 
 
 def _merge_documents(documents: Iterable[Document]) -> list[Document]:
@@ -464,15 +453,5 @@ def _certain_answers(clusters: dict[str, str], place: dict[str, int]) -> list[Re
     labels: IntArray = restricted_growth(numbers[clusters[name]] for name in names)
     same = labels[:, None] == labels[None, :]
     everything, nothing = np.ones_like(same), np.zeros_like(same)
-    return [
-        ReportedAnswer(
-            members,
-            labels[None, :],
-            np.ones(1),
-            0.0,
-            0.0,
-            same.astype(np.float64),
-            everything,
-            nothing,
-        )
-    ]
+    certain = (labels[None, :], np.ones(1), 0.0, 0.0, same.astype(np.float64))
+    return [ReportedAnswer(members, *certain, everything, nothing)]

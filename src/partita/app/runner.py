@@ -409,7 +409,9 @@ def _outcome(message: RawMessage, runner: Runner, forms: OutputForms) -> Outcome
     run = {"text": message_hash(message), **runner.provenance}
     return Outcome(
         message.id,
-        lines=_json_lines(resolved, run, runner) if forms.json else (),
+        lines=tuple(result_lines(resolved, run, runner.domain.additions(resolved.message)))
+        if forms.json
+        else (),
         exported=_exported(resolved, message, runner, forms),
         stored=message_object(message, resolved) if forms.stored else None,
         shown=_shown(resolved, forms),
@@ -457,10 +459,6 @@ def _object(message: RawMessage, fields: Mapping[str, str]) -> dict[str, Any]:
         "singletons": [],
         "entities": [],
     }
-
-
-def _json_lines(resolved: Resolved, run: Mapping[str, Any], runner: Runner) -> tuple[str, ...]:
-    return tuple(result_lines(resolved, run, runner.domain.additions(resolved.message)))
 
 
 def result_lines(

@@ -389,27 +389,23 @@ def _outcome(
     if isinstance(distribution, PartitaError):
         return Outcome(name, error=str(distribution))
     prefix = f"{name}:" if sets.named else ""
-    rows = _cluster_rows(distribution, forms, prefix) if forms.clusters else []
-    missing = (unlisted, sets.missing or 0.0)
+    rows: list[Any] = []
+    lines: tuple[str, ...] = ()
+    if forms.clusters:
+        from partita.linkage.clusters import cluster_rows
+
+        rows = list(cluster_rows(distribution, forms.cautious, prefix))
+    if forms.json:
+        from partita.results.result_lines import result_line
+
+        lines = (result_line(distribution, source, (unlisted, sets.missing or 0.0)),)
     return Outcome(
         name,
-        lines=(_json_line(distribution, source, missing),) if forms.json else (),
+        lines=lines,
         shown=_shown(distribution, forms),
         clusters=tuple((*row, name) if sets.named else row for row in rows),
         converged=distribution.converged is not False,
     )
-
-
-def _cluster_rows(distribution: Distribution, forms: OutputForms, prefix: str) -> list[Any]:
-    from partita.linkage.clusters import cluster_rows
-
-    return list(cluster_rows(distribution, forms.cautious, prefix))
-
-
-def _json_line(distribution: Distribution, source: str, missing: tuple[int, float]) -> str:
-    from partita.results.result_lines import result_line
-
-    return result_line(distribution, source, missing)
 
 
 def _shown(distribution: Distribution, forms: OutputForms) -> str:

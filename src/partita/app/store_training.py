@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,13 @@ from partita.app.recording import LONGEST_NAME, now
 from partita.app.runner import settings_of
 from partita.app.stored_runs import Progress, StoredRuns, keys_of_run
 from partita.app.train import key_rows
-from partita.core import Configuration, CoreferenceSet, FloatArray, Pair, pair
+from partita.core import Configuration, CoreferenceSet, FloatArray, compatible_pairs, pair
 from partita.core.templates import Key
 from partita.corpora.documents import keyed_document
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
 from partita.evaluation import calibration
-from partita.evaluation.splits import Cut, cut_document
+from partita.evaluation.splits import cut_document
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.results.template_json import template_of
@@ -110,7 +110,9 @@ def train_on_run(
         raise InputError(f"run {run} has no keys; expected at least one")
     if progress:
         progress(f"learning from {_counted(data)}")
-    taught = _taught(data)
+    source = f"{data.start.learned_from}, and {_counted(data)} of run {data.root}"
+    lessons = _lessons([*data.keys.values()], data.start, data.schema)
+    taught = teach(data.start, lessons, model=data.model, learned_from=source, latest=data.latest)
     learned = taught.parameters
     text = pair_parameters_text(learned)
     name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
@@ -169,18 +171,6 @@ def _change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         "after": new["probability"],
         "bits": {"before": old["entropy_bits"] or 0.0, "after": new["entropy_bits"] or 0.0},
     }
-
-
-def _taught(data: RunKeys) -> Taught:
-    source = f"{data.start.learned_from}, and {_counted(data)} of run {data.root}"
-    return taught(
-        [*data.keys.values()],
-        data.start,
-        schema=data.schema,
-        learned_from=source,
-        model=data.model,
-        latest=data.latest,
-    )
 
 
 def _report(data: RunKeys, taught: Taught) -> dict[str, Any]:
@@ -245,8 +235,7 @@ def run_curve(store: Store, run: str) -> dict[str, Any]:
     """Return the learning curve of the keys so far, measured on held-out ones."""
     data = run_keys(store, run)
     _refuse_untrainable(data)
-    keyed = [*data.keys.values()]
-    return key_curve(keyed, data.start, model=data.model, schema=data.schema)
+    return key_curve([*data.keys.values()], data.start, model=data.model, schema=data.schema)
 
 
 def sets_to_key(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
@@ -375,7 +364,9 @@ def key_curve(
     points = curve_points(_lessons(keys, start, schema), start, model, seed)
     sides = {"before": points[:1], "after": points[1:][-1:]}
     return {
-        "points": [_point(one) for one in points],
+        "points": [
+            {name: getattr(one, name) for name in ("keys", "bits", "low", "high")} for one in points
+        ],
         "reliability": {name: _bins(side) for name, side in sides.items()},
     }
 
@@ -387,42 +378,25 @@ def reliability_bins(stated: FloatArray, observed: NDArray[np.bool_]) -> list[di
 
 
 def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) -> list[Lesson]:
-    return [lesson(_cut(key, schema), start) for key in keys]
+    """Return each key as a document of its own, as a file of keys is read."""
+    return [lesson(cut_document(keyed_document(key), schema), start) for key in keys]
 
 
-def _cut(key: Key, schema: Schema | None) -> Cut:
-    """Return a key as a document of its own, as a file of keys is read."""
-    return cut_document(keyed_document(key), schema)
-
-
-def _open_pairs(
-    coreference_set: CoreferenceSet, model: MaximumEntropy, schema: Schema | None
-) -> OpenPairs:
-    allowed = ~_pair_mask(coreference_set, coreference_set.incompatible)
-    columns = template_columns(coreference_set.templates, schema=schema, compatible=allowed)
-    left, right = np.nonzero(
-        np.triu(allowed & ~_pair_mask(coreference_set, coreference_set.must), 1)
-    )
-    return OpenPairs(model.codes(columns, left, right), left, right, len(coreference_set))
-
-
-def _pair_mask(coreference_set: CoreferenceSet, pairs: Iterable[Pair]) -> NDArray[np.bool_]:
-    """Return a symmetric mask of the given pairs of a set."""
-    place = {name: n for n, name in enumerate(coreference_set.ids)}
-    mask = np.zeros((len(coreference_set), len(coreference_set)), dtype=np.bool_)
-    for one, other in pairs:
-        mask[place[one], place[other]] = mask[place[other], place[one]] = True
-    return mask
+def _open_pairs(one: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
+    """Return the pairs of a set that a key decides: neither incompatible nor certain."""
+    allowed, place = compatible_pairs(one), {name: n for n, name in enumerate(one.ids)}
+    columns = template_columns(one.templates, schema=schema, compatible=allowed)
+    undecided = np.triu(allowed, 1)
+    for ends in one.must:
+        undecided[tuple(sorted(place[name] for name in ends))] = False
+    left, right = np.nonzero(undecided)
+    return OpenPairs(model.codes(columns, left, right), left, right, len(one))
 
 
 def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
     if len(sets) <= SAMPLE_SIZE:
         return sets
     return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]
-
-
-def _point(one: CurvePoint) -> dict[str, float]:
-    return {"keys": one.keys, "bits": one.bits, "low": one.low, "high": one.high}
 
 
 def _bins(side: Sequence[CurvePoint]) -> list[dict[str, float]]:

@@ -174,7 +174,8 @@ def _summary(found: Iterable[Resolved], width: int) -> Iterator[str]:
 
     all_ = list(found)
     sets = [one for message in all_ for one in message.distributions]
-    sizes = [sum(map(len, column)) for column in _columns(all_)]
+    parts = ("templates", "distributions", "entities")
+    sizes = [sum(len(getattr(message, name)) for message in all_) for name in parts]
     yield f"  {counted(*sizes)}\n"
     bits = sum(one.entropy_bits for one in sets)
     sure = sum(one.configurations[0].probability >= 0.9 for one in sets)
@@ -184,11 +185,3 @@ def _summary(found: Iterable[Resolved], width: int) -> Iterator[str]:
     yield "\nThe least certain of these messages\n\n"
     yield f"{textwrap.indent(least.message.text.strip(), '  ')}\n\n"
     yield message_report(least, width)
-
-
-def _columns(all_: list[Resolved]) -> tuple[list[tuple[object, ...]], ...]:
-    return (
-        [message.templates for message in all_],
-        [message.distributions for message in all_],
-        [message.entities for message in all_],
-    )

@@ -206,16 +206,8 @@ def experiment(options: ExperimentCommand, console: Console) -> None:
             corpora, test, console.progress, seed, options.gazetteer, options.splits
         )
     else:
-        design = Design(
-            corpora,
-            test,
-            source,
-            options.splits,
-            options.largest,
-            options.shipped,
-            seed,
-            options.domain,
-        )
+        limits = (options.splits, options.largest, options.shipped)
+        design = Design(corpora, test, source, *limits, seed, options.domain)
         found = study(design, console.progress)
     if options.charts is not None:
         save_charts(found.experiments, options.charts)

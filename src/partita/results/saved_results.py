@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -13,6 +14,7 @@ from partita.core import (
     Configuration,
     CoreferenceSet,
     Entity,
+    Figure,
     FloatArray,
     Kind,
     Listed,
@@ -42,7 +44,11 @@ ALLOWED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """A distribution as read from a line of results; `cells` are those of `partial`."""
+    """A distribution as read from a line of results; `cells` are those of `partial`.
+
+    `entropy` has its interval, with infinite ends where it is open. `optimal` says that the first
+    configuration is proven most probable; `excluded` is the pruning cost.
+    """
 
     message: str
     set: CoreferenceSet
@@ -60,6 +66,14 @@ class Result:
     entities: tuple[Entity, ...] = ()
     log_normaliser: float | None = None
     cells: Mapping[tuple[str, ...], float] | None = None
+    entropy: Figure = field(default_factory=lambda: Figure.exact(0.0))
+    optimal: bool = True
+    excluded: float = 0.0
+
+    @property
+    def first_cells(self) -> tuple[tuple[str, ...], ...]:
+        """The cells of the most probable configuration, if any is listed."""
+        return tuple(self.configurations[0].configuration) if self.configurations else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +153,19 @@ def _result(line: Mapping[str, Any], place: Place) -> Result:
         ),
         _optional(line.get("log_normaliser"), "log_normaliser", place),
         _partial_cells(line.get("partial"), place),
+        _entropy(line, KINDS[method]),
+        bool(line.get("optimal", True)),
+        float(line.get("excluded", 0.0)),
     )
+
+
+def _entropy(line: Mapping[str, Any], kind: Kind) -> Figure:
+    """Return the entropy with its interval; unknown bounds are infinite."""
+    value, ends = line["entropy_bits"] or 0.0, line.get("entropy_bits_interval")
+    if not isinstance(ends, list) or len(ends) != 2:
+        return Figure.exact(value)
+    low, high = (float(end) if isinstance(end, int | float) else math.inf for end in ends)
+    return Figure(value, low, high, "interval" if kind == "interval" else "estimate")
 
 
 def _partial_cells(value: Any, place: Place) -> dict[tuple[str, ...], float] | None:

@@ -46,13 +46,6 @@ def counting(keys: Iterable[Row]) -> list[Row]:
     return [key for key in keys if key["counts"]]
 
 
-def by_set(keys: Iterable[Row]) -> dict[str, list[Row]]:
-    keys_by_set: dict[str, list[Row]] = {}
-    for key in keys:
-        keys_by_set.setdefault(key["set"], []).append(key)
-    return keys_by_set
-
-
 def insert_key(connection: Connection, run: str, key: Mapping[str, Any]) -> tuple[int, list[Row]]:
     """Add a key; return its number and the keys of others that its author has not seen."""
     _lock(connection, run, key["set_name"])

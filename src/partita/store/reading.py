@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +65,11 @@ def template_sets(connection: Connection, run: str, names: Sequence[str]) -> dic
     rows = {row["set_name"]: row for row in connection.execute(query).mappings()}
     messages = {row["message"] for row in rows.values()}
     where = (of.run == run, of.message.in_(list(messages)))
-    templates = _grouped(_rows(connection, tables.templates, *where, by="position"), "message")
-    antecedents = _antecedents(connection, run, messages)
+    templates = grouped(_rows(connection, tables.templates, *where, by="position"), "message")
+    of_set = tables.antecedents.c
+    where = (of_set.run == run, of_set.message.in_(list(messages)))
+    rows_ = _rows(connection, tables.antecedents, *where, by="rank")
+    antecedents = grouped(rows_, "message", "template")
     return {
         name: {
             "set": name,
@@ -84,17 +86,6 @@ def template_sets(connection: Connection, run: str, names: Sequence[str]) -> dic
         for name in names
         if (row := rows.get(name)) is not None
     }
-
-
-def _antecedents(
-    connection: Connection, run: str, messages: Iterable[str]
-) -> dict[tuple[str, str], list[Any]]:
-    at = tables.antecedents.c
-    query = select(tables.antecedents).where(at.run == run, at.message.in_(list(messages)))
-    by_template: dict[tuple[str, str], list[Any]] = {}
-    for row in connection.execute(query.order_by(at.rank)).mappings():
-        by_template.setdefault((row["message"], row["template"]), []).append(row)
-    return by_template
 
 
 def uncertain_sets(
@@ -137,7 +128,7 @@ def _templates(connection: Connection, run: str, message: str) -> Homed:
         _rows(connection, table, table.c.run == run, table.c.message == message, by=by)
         for table, by in ((tables.templates, "position"), (tables.antecedents, "rank"))
     )
-    by_template = _grouped(antecedent_rows, "template")
+    by_template = grouped(antecedent_rows, "template")
     return [
         (row["set_name"], shapes.template_again(row, by_template.get(row["template"], ())))
         for row in template_rows
@@ -149,7 +140,7 @@ def _entities(connection: Connection, run: str, message: str) -> Homed:
         _rows(connection, table, table.c.run == run, table.c.message == message, by="position")
         for table in (tables.entities, tables.slot_values)
     )
-    by_entity = _grouped(values, "entity")
+    by_entity = grouped(values, "entity")
     return [
         (row["set_name"], shapes.entity_object(row, by_entity.get(row["entity"], ())))
         for row in entity_rows
@@ -171,7 +162,7 @@ def _sets(
     )
     names = [row["set_name"] for row in rows]
     pairs, listed = (
-        _grouped(_inside(connection, table, run, names), "set_name")
+        grouped(_inside(connection, table, run, names), "set_name")
         for table in (tables.pairs, tables.configurations)
     )
     return [
@@ -214,11 +205,13 @@ def _inside(connection: Connection, table: Table, run: str, names: Sequence[str]
     return list(connection.execute(query).mappings())
 
 
-def _grouped(rows: Iterable[Any], name: str) -> dict[str, list[Any]]:
-    ordered = sorted(
-        rows, key=lambda row: str(row[name])
-    )  # a stable sort keeps the order within groups
-    return {key: list(group) for key, group in groupby(ordered, key=lambda row: str(row[name]))}
+def grouped(rows: Iterable[Any], *names: str) -> dict[Any, list[Any]]:
+    """Return rows by the values of columns (a tuple, if several are named), in their order."""
+    groups: dict[Any, list[Any]] = {}
+    for row in rows:
+        values = tuple(row[name] for name in names)
+        groups.setdefault(values if len(names) > 1 else values[0], []).append(row)
+    return groups
 
 
 def list_messages(
@@ -321,10 +314,7 @@ def _values(
         .where(at.run == run, tuple_(at.message, at.entity).in_(wanted))
         .order_by(at.message, at.entity, at.position)
     )
-    values: dict[tuple[str, str], list[Any]] = {}
-    for row in connection.execute(query).mappings():
-        values.setdefault((row["message"], row["entity"]), []).append(row)
-    return values
+    return grouped(connection.execute(query).mappings(), "message", "entity")
 
 
 FORMS = ("csv", "jsonl", "parquet")
@@ -347,9 +337,11 @@ def export_table(
         return _parquet(table, _chunks(connection, run, table), out)
     count = 0
     with replacing(out) as stream:
-        stream.write(_header(table) if form == "csv" else "")
+        if form == "csv":
+            stream.write(",".join(column.name for column in table.columns) + "\n")
         for rows in _chunks(connection, run, table):
-            stream.write(_csv(rows, excel_safe) if form == "csv" else _jsonl(rows))
+            lines = (f"{_json(dict(row))}\n" for row in rows)
+            stream.write(_csv(rows, excel_safe) if form == "csv" else "".join(lines))
             count += len(rows)
     return count
 
@@ -371,19 +363,11 @@ def _query(run: str, table: Table) -> Select[Any]:
     return query.where(table.c.id.in_(used))
 
 
-def _header(table: Table) -> str:
-    return ",".join(column.name for column in table.columns) + "\n"
-
-
 def _csv(rows: Sequence[Any], excel_safe: bool) -> str:
     """Return rows as CSV, with lists, objects and booleans as JSON."""
     nested = (bool, list, dict)
     cells = ([_json(v) if isinstance(v, nested) else v for v in row.values()] for row in rows)
     return csv_text(cells, excel_safe)
-
-
-def _jsonl(rows: Sequence[Any]) -> str:
-    return "".join(f"{_json(dict(row))}\n" for row in rows)
 
 
 def _json(value: object) -> str:

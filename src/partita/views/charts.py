@@ -41,19 +41,20 @@ def configurations_chart(distribution: Distribution | Result) -> Any:
     rows = [(str(item.configuration), item.probability) for item in distribution.configurations]
     if distribution.remainder.count != 0:
         rows.append(("all others", distribution.remainder.probability))
-    data = alt.Data(values=[{"configuration": name, "probability": p} for name, p in rows])
-    bars = (
-        alt.Chart(data)
-        .mark_bar()
-        .encode(
-            x=alt.X("probability:Q", title="probability", scale=alt.Scale(domainMin=0)),
-            y=alt.Y("configuration:N", title=None, sort=[name for name, _ in rows]),
-        )
+    bars = alt.Chart(
+        alt.Data(values=[{"configuration": name, "probability": p} for name, p in rows])
+    ).encode(
+        x=alt.X("probability:Q", title="probability", scale=alt.Scale(domainMin=0)),
+        y=alt.Y("configuration:N", title=None, sort=[name for name, _ in rows]),
     )
-    numbers = bars.mark_text(align="left", dx=4).encode(
-        text=alt.Text("probability:Q", format=".4f")
-    )
-    return coloured((bars + numbers).properties(width=360))
+    return _with_numbers(alt, bars, "probability:Q", ".4f", width=360)
+
+
+def _with_numbers(alt: Any, chart: Any, field: str, form: str, **properties: Any) -> Any:
+    """Return a chart as bars, with a number at the end of each."""
+    bars = chart.mark_bar()
+    numbers = bars.mark_text(align="left", dx=4).encode(text=alt.Text(field, format=form))
+    return coloured((bars + numbers).properties(**properties))
 
 
 def save(chart: Any, path: Path) -> None:
@@ -149,19 +150,15 @@ def entropy_chart(bits: Mapping[str, float], most: int = 30) -> Any:
     order = sorted(bits, key=lambda name: (-bits[name], name))
     shown = order[:most]
     values = [{"message": name, "bits": bits[name]} for name in shown]
-    bars = (
-        alt.Chart(alt.InlineData(values=values))
-        .mark_bar()
-        .encode(
-            x=alt.X("bits:Q", title="bits"),
-            y=alt.Y("message:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240)),
-            tooltip=["message:N", alt.Tooltip("bits:Q", format=".3f")],
-        )
+    bars = alt.Chart(alt.InlineData(values=values)).encode(
+        x=alt.X("bits:Q", title="bits"),
+        y=alt.Y("message:N", sort=shown, title=None, axis=alt.Axis(labelLimit=240)),
+        tooltip=["message:N", alt.Tooltip("bits:Q", format=".3f")],
     )
-    numbers = bars.mark_text(align="left", dx=4).encode(text=alt.Text("bits:Q", format=".2f"))
     hidden = len(order) - len(shown)
     more = f"; {hidden:,} less uncertain not shown" if hidden else ""
-    return coloured((bars + numbers).properties(title=f"Entropy of messages{more}", width=360))
+    title = f"Entropy of messages{more}"
+    return _with_numbers(alt, bars, "bits:Q", ".2f", title=title, width=360)
 
 
 BEFORE, AFTER = "pairs alone", "given the whole set"

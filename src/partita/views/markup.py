@@ -160,18 +160,8 @@ def bar_element(
     )
 
 
-CLASS_EDGES = (
-    0.0,
-    0.1,
-    0.5,
-    1.0,
-    2.0,
-    4.0,
-    8.0,
-    16.0,
-    32.0,
-    64.0,
-)  # bits; the last class has no upper end
+# bits; the last class has no upper end
+CLASS_EDGES = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 WIDE, HIGH, STEP = 26.0, 90.0, 30.0
 
 
@@ -187,11 +177,8 @@ def entropy_classes(bits: Sequence[float]) -> list[tuple[str, int]]:
 def _name(n: int) -> str:
     if n == 0:
         return f"< {CLASS_EDGES[1]:g}"
-    return (
-        f"{CLASS_EDGES[n]:g}+"
-        if n == len(CLASS_EDGES) - 1
-        else f"{CLASS_EDGES[n]:g}–{CLASS_EDGES[n + 1]:g}"
-    )
+    end = f"–{CLASS_EDGES[n + 1]:g}" if n + 1 < len(CLASS_EDGES) else "+"
+    return f"{CLASS_EDGES[n]:g}{end}"
 
 
 def histogram(bits: Sequence[float], label: str) -> Html:

@@ -54,8 +54,10 @@ def summary_section(report: Report, shown: Mapping[int, int]) -> Html:
         element("div", element("h3", "Methods"), _methods(report.methods)),
     ]
     if len(report.rows) > 1:
+        bits = [row.entropy_bits for row in report.rows if not row.error]
+        drawn = histogram(bits, "Messages by entropy in bits")
         panels += [
-            element("div", element("h3", "Uncertainty of messages"), _bits(report)),
+            element("div", element("h3", "Uncertainty of messages"), drawn),
             element("div", element("h3", "Most uncertain messages"), _first(report, shown)),
         ]
     notes = map(note_element, report.notes)
@@ -111,11 +113,6 @@ def _methods(methods: Mapping[str, int]) -> Html:
     if not methods:
         return note_element("no set has more than one configuration", "quiet")
     return table_element(rows, "facts")
-
-
-def _bits(report: Report) -> Html:
-    bits = [row.entropy_bits for row in report.rows if not row.error]
-    return histogram(bits, "Messages by entropy in bits")
 
 
 def _first(report: Report, shown: Mapping[int, int]) -> Html:
@@ -203,16 +200,12 @@ def _sizes(measured: Mapping[str, Any]) -> Html:
         return join_markup([])
     titles = ("templates in the set", "sets", "correct", "bits per set")
     heads = (element("th", name, class_="number") for name in titles)
-    cells = [
-        (row_["size"], f"{row_['sets']:,}", f"{row_['right']:,}", _bits_text(row_["bits_per_set"]))
-        for row_ in rows
-    ]
-    lines = (table_row(*((text, "number") for text in row)) for row in cells)
+    lines = []
+    for one in rows:
+        bits = "-" if one["bits_per_set"] is None else f"{one['bits_per_set']:.3f}"
+        texts = (one["size"], f"{one['sets']:,}", f"{one['right']:,}", bits)
+        lines.append(table_row(*((text, "number") for text in texts)))
     return table_element(lines, "sizes", heads)
-
-
-def _bits_text(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 MAX_FULL = 50  # messages shown in full, and sets of each
@@ -229,17 +222,14 @@ def report_page(report: Report, most: int = MAX_FULL) -> str:
     parts += [_list(report, shown)] if len(report.rows) > 1 else []
     parts.append(_messages(report, most))
     foot = element("footer", "Made with Partita")
-    return document(_title(report), STYLE, policy(), element("main", *parts), foot)
+    title = f"{shorten(report.title, 120)}: report"
+    return document(title, STYLE, policy(), element("main", *parts), foot)
 
 
 def policy() -> str:
     """A content security policy that allows only the report's own style sheet."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-
-
-def _title(report: Report) -> str:
-    return f"{shorten(report.title, 120)}: report"
 
 
 def _header(report: Report) -> Html:

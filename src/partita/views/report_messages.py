@@ -68,7 +68,7 @@ def facts(one: ReportSet) -> str:
         result.remainder.log2_count, math.log2(max(len(result.configurations), 1))
     )
     parts = [f"{len(result.set)} templates", count_or_power(count, float(total), "configuration")]
-    parts += [f"entropy {figure_text(one.entropy)} bits", result.model, result.method]
+    parts += [f"entropy {figure_text(result.entropy)} bits", result.model, result.method]
     if result.converged is False:
         parts.append("NOT converged")
     return " · ".join(parts)
@@ -80,10 +80,10 @@ def _notes(one: ReportSet) -> Iterator[Html]:
     parts = [f"{result.reason}; seed {result.seed}"]
     if result.conflict is not None:
         parts.append(f"conflict κ {result.conflict:.4f}")
-    if not one.proved:
+    if not result.optimal:
         parts.append("the first configuration is not proven to be the most probable one")
-    if one.excluded:
-        parts.append(f"pruning cost {one.excluded:.3g}")
+    if result.excluded:
+        parts.append(f"pruning cost {result.excluded:.3g}")
     yield note_element("; ".join(parts), "note")
     if result.converged is False:
         warning = "The chains disagree: this answer has not converged."
@@ -191,18 +191,15 @@ def matrices(one: ReportSet) -> Html:
     chosen = _most_uncertain(one)
     before, after = _triangle(one, chosen, False), _triangle(one, chosen, True)
     named = shorten(one.name, 60)
-    drawn = [
-        _figure("pairs alone", triangle(before, f"Pair probabilities of set {named}", 12)),
-        _figure("given the whole set", triangle(after, f"Pair marginals of set {named}")),
-    ]
+    figures = {
+        "pairs alone": triangle(before, f"Pair probabilities of set {named}", 12),
+        "given the whole set": triangle(after, f"Pair marginals of set {named}"),
+    }
+    drawn = [element("figure", element("figcaption", k), one) for k, one in figures.items()]
     if len(chosen) < len(result.set):
         note = f"pairs of the {len(chosen)} most uncertain of {len(result.set):,} templates"
         drawn.append(note_element(note))
     return element("div", join_markup(drawn), class_="matrices")
-
-
-def _figure(caption: str, drawn: Html) -> Html:
-    return element("figure", element("figcaption", caption), drawn)
 
 
 def _most_uncertain(one: ReportSet) -> IntArray:
@@ -314,7 +311,7 @@ def _slot(name: str, values: Html) -> Html:
 
 def _values(values: Sequence[SlotValue]) -> Html:
     shown_values = [_value(value) for value in values[:MAX_VALUES]]
-    if hidden := len(values) - MAX_VALUES if len(values) > MAX_VALUES else 0:
+    if hidden := len(values) - len(shown_values):
         shown_values.append(join_markup([f"{hidden} more"]))
     return join_markup(shown_values, ", ")
 
@@ -425,14 +422,12 @@ def _mark(template: Template, inside: Html, depth: int, colours: Colours, ends: 
 
 def _expressions(message: ReportMessage, colours: Colours) -> Html:
     """Return the expressions in text order."""
-    items = [_expression(template, colours) for template in message.templates[:MAX_CHARACTERS]]
+    items = []
+    for template in message.templates[:MAX_CHARACTERS]:
+        looks = {"class_": colours.classes.get(template.id, "none")}
+        looks["title"] = colours.hints[template.id]
+        items.append(element("li", element("mark", template.text or template.id, **looks)))
     return element("ul", join_markup(items), class_="expressions")
-
-
-def _expression(template: Template, colours: Colours) -> Html:
-    colour = colours.classes.get(template.id, "none")
-    text = template.text or template.id
-    return element("li", element("mark", text, class_=colour, title=colours.hints[template.id]))
 
 
 MAX_ROWS = 5000
@@ -446,11 +441,10 @@ def message_anchor(n: int) -> str:
 def message_section(n: int, message: ReportMessage, most: int) -> Html:
     """Return the text, the entities and the most uncertain sets of a message."""
     colours, own = colours_by_set(message)
-    order = sorted(range(len(message.sets)), key=lambda k: (-message.sets[k].entropy.value, k))
-    chosen = sorted(order[:most])
-    bits = sum(one.entropy.value for one in message.sets)
+    bits = [one.result.entropy.value for one in message.sets]
+    chosen = sorted(sorted(range(len(bits)), key=lambda k: (-bits[k], k))[:most])
     size = counted(len(message.templates), len(message.sets), message.things)
-    small = element("small", f"{size} · {bits:.2f} bits")
+    small = element("small", f"{size} · {sum(bits):.2f} bits")
     back = element("a", "top", href="#summary", class_="back")
     title = element("h3", shorten(message.id, 80) or "results", " ", small, back)
     sets = join_markup(
@@ -479,14 +473,11 @@ def message_table(rows: Sequence[MessageRow], value_text: Mapping[int, int]) -> 
     highest = max((row.entropy_bits for row in rows), default=0.0) or 1.0
     lines = [_message_row(row, value_text.get(n), highest) for n, row in enumerate(rows[:MAX_ROWS])]
     head = ("message", "templates", "sets", "entities", "bits", "")
-    titles = (element("th", name, class_=_side(n)) for n, name in enumerate(head))
+    sides = (None, *["number"] * 4, None)
+    titles = (element("th", name, class_=side) for name, side in zip(head, sides, strict=True))
     return join_markup(
         [table_element(lines, "index", titles), *hidden_note(len(rows) - len(lines), "message")]
     )
-
-
-def _side(n: int) -> str | None:
-    return "number" if 0 < n < 5 else None
 
 
 def _message_row(row: MessageRow, place: int | None, highest: float) -> Html:
@@ -498,11 +489,7 @@ def _message_row(row: MessageRow, place: int | None, highest: float) -> Html:
             element("td", title),
             element("td", shorten(row.error, 300), colspan=5, class_="warning"),
         )
-    numbers = (
-        f"{row.templates:,}",
-        f"{row.sets:,}",
-        f"{row.entities:,}",
-        f"{row.entropy_bits:.2f}",
-    )
+    counts = (f"{count:,}" for count in (row.templates, row.sets, row.entities))
+    numbers = (*counts, f"{row.entropy_bits:.2f}")
     bar = bar_element(row.entropy_bits / highest)
     return table_row(title, *((count, "number") for count in numbers), (bar, "drawn"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from partita.core import Configuration, Entity, Figure, Template
+from partita.core import Configuration, Entity, Template
 from partita.files.strict import Place
 from partita.results.saved_results import Result, result_of
 from partita.views.markup import Html, element, join_markup, shorten
@@ -24,16 +23,9 @@ class ReportKey:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportSet:
-    """A set with its result and keys.
-
-    `proved` says that the first configuration is proven most probable; `excluded` is the pruning
-    cost.
-    """
+    """A set with its result and keys."""
 
     result: Result
-    entropy: Figure
-    proved: bool = True
-    excluded: float = 0.0
     keys: tuple[ReportKey, ...] = ()
 
     @property
@@ -106,13 +98,7 @@ def set_of(line: Mapping[str, Any], place: Place, keys: Iterable[ReportKey] = ()
     result = result_of(line, place)
     if not isinstance(result, Result):
         place.refuse("is a line of singletons; expected one of a set")
-    return ReportSet(
-        result,
-        _entropy(line, result),
-        bool(line.get("optimal", True)),
-        float(line.get("excluded", 0.0)),
-        tuple(keys),
-    )
+    return ReportSet(result, tuple(keys))
 
 
 def method_label(method: str, unsettled: bool) -> str:
@@ -124,16 +110,6 @@ def most_uncertain(rows: Sequence[MessageRow], most: int) -> list[int]:
     """Return the indices of the messages with the highest entropy, in order."""
     order = sorted(range(len(rows)), key=lambda n: (-rows[n].entropy_bits, n))
     return sorted(order[:most])
-
-
-def _entropy(line: Mapping[str, Any], result: Result) -> Figure:
-    """Return the entropy with its interval; unknown bounds are infinite."""
-    value = 0.0 if result.entropy_bits is None else result.entropy_bits
-    ends = line.get("entropy_bits_interval")
-    if not isinstance(ends, list) or len(ends) != 2:
-        return Figure.exact(value)
-    low, high = (float(end) if isinstance(end, int | float) else math.inf for end in ends)
-    return Figure(value, low, high, "interval" if result.method == "certified" else "estimate")
 
 
 MAX_CELLS = 80
@@ -173,7 +149,7 @@ def colours_of(message: ReportMessage) -> Colours:
     """
     order = {template.id: n for n, template in enumerate(message.templates)}
     cells = [entity.templates for entity in message.entities]
-    cells = cells or [cell for one in message.sets for cell in _cells(one)]
+    cells = cells or [cell for one in message.sets for cell in one.result.first_cells]
     names = {t: entity.id for entity in message.entities for t in entity.templates}
     classes, cell_names = {}, {}
     shared = 0
@@ -197,10 +173,6 @@ def colours_by_set(message: ReportMessage) -> tuple[Colours, list[Colours]]:
     return Colours({}, {}, whole.hints), own
 
 
-def _cells(one: ReportSet) -> Iterator[tuple[str, ...]]:
-    yield from one.result.configurations[0].configuration if one.result.configurations else ()
-
-
 def template_hint(template: Template) -> str:
     """Return a one-line description of a template."""
     about = (f"{template.id}: {shorten(template.text, MAX_LETTERS)}", template.type, template.form)
@@ -216,7 +188,6 @@ def slot_text(value: object) -> str:
     if isinstance(value, list | tuple):
         return shorten(" & ".join(map(slot_text, value)), MAX_LETTERS)
     if isinstance(value, dict):
-        return shorten(
-            ", ".join(f"{name} {slot_text(one)}" for name, one in value.items()), MAX_LETTERS
-        )
+        parts = (f"{name} {slot_text(one)}" for name, one in value.items())
+        return shorten(", ".join(parts), MAX_LETTERS)
     return shorten(str(value), MAX_LETTERS)
