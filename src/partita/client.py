@@ -214,14 +214,8 @@ class Client:
         """Return the report of a run as HTML."""
         return self._send(_path("runs", run, "report.html")).decode()
 
-    def _call(
-        self,
-        path: str,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        method: str | None = None,
-    ) -> Any:
-        return json.loads(self._send(path, query, body, method))
+    def _call(self, path: str, *query: Any, **more: Any) -> Any:
+        return json.loads(self._send(path, *query, **more))
 
     def _send(
         self,

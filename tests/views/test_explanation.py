@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from partita.pairs.explanation import (
     SetExplanation,
 )
 from partita.views.charts import explanation_chart, waterfall_rows
-from partita.views.explanation import PairSummary, explanation_text
+from partita.views.explanation import ExplainedPair, explanation_text
 
 PAIR = PairExplanation(
     "A",
@@ -37,11 +38,12 @@ REST = SetExplanation(
         Influence(("D", "E", "F"), 0.4, 0.0),
     ),
 )
-TOLD = PairSummary("A", "B", PAIR.probability, 0.0)
+TOLD = ExplainedPair("A", "B", PAIR.probability, 0.0, PAIR, REST, {}, ())
 
 
 def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
-    told = explanation_text(TOLD, PAIR, REST, {"A": "the  big\n\x1bdepot", "C": "x" * 200})
+    expressions = {"A": "the  big\n\x1bdepot", "C": "x" * 200}
+    told = explanation_text(replace(TOLD, expressions=expressions))
     lines = told.splitlines()
     assert lines[0] == "A “the big ·depot” = B"
     assert any(line.split()[-2:] == ["+2.0000", "0.8808"] for line in lines)
@@ -53,22 +55,23 @@ def test_the_text_lists_features_and_the_rest_of_the_set() -> None:
 
 
 def test_without_a_set_only_the_pair_is_told() -> None:
-    told = explanation_text(TOLD, PAIR)
+    told = explanation_text(replace(TOLD, rest=None))
     assert "rest of the set" not in told
     assert told.splitlines()[-1].split()[-1] == "0.0000"
 
 
 def test_without_features_that_is_said() -> None:
-    told = explanation_text(TOLD, None, REST, notes=["features are unknown " * 8])
+    without = replace(TOLD, pair=None, notes=["features are unknown " * 8])
+    told = explanation_text(without)
     assert "features are unknown" in told
     assert "weight" not in told
     assert "given the whole set" in told
     assert max(map(len, told.splitlines())) <= 80
-    assert next(waterfall_rows(TOLD, None, REST))["label"] == "the pair alone"
+    assert next(waterfall_rows(without))["label"] == "the pair alone"
 
 
 def test_each_bar_begins_where_the_last_one_ended() -> None:
-    found = list(waterfall_rows(TOLD, PAIR, REST))
+    found = list(waterfall_rows(TOLD))
     steps = [bar for bar in found if bar["sign"] != "sum"]
     assert steps[0]["from"] == 0.0
     assert all(a["to"] == pytest.approx(b["from"]) for a, b in itertools.pairwise(steps))
@@ -79,7 +82,7 @@ def test_each_bar_begins_where_the_last_one_ended() -> None:
 
 
 def test_the_waterfall_is_drawn() -> None:
-    drawn = explanation_chart(TOLD, PAIR, REST).to_dict()
+    drawn = explanation_chart(TOLD).to_dict()
     assert "names: identical" in str(drawn)
     assert drawn["title"] == "A = B"
-    assert len(list(waterfall_rows(TOLD, PAIR))) == 4
+    assert len(list(waterfall_rows(replace(TOLD, rest=None)))) == 4

@@ -28,30 +28,10 @@ from partita.evaluation.experiment import (
 from partita.evaluation.models import Model, joint
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import Cut, cut_document, grouped_splits, paper_splits
+from partita.options import ExperimentOptions
 from partita.views.charts import experiment_reliability_chart, save, sizes_chart
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Design:
-    """What to learn from, what to test on, or how to divide; which sets, and which models."""
-
-    corpora: Sequence[Path]
-    test: Sequence[Path] = ()
-    source: str | None = None
-    splits: int = 5
-    largest: int | None = None
-    shipped: bool = False
-    seed: int = 0
-    domain: str | None = None
-
-    def models(self) -> list[Model]:
-        """Besides those of the paper."""
-        learned = [joint(seed=self.seed)]
-        if self.shipped:
-            learned.append(joint(shipped_joint_model(), self.seed, "shipped joint"))
-        return list(learned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,35 +80,39 @@ def _section(name: str, found: Experiment) -> str:
     return f"{title}\n\n{markdown(found.rows)}\n\n{sizes_markdown(found.rows)}\n"
 
 
-def study(design: Design, progress: Progress | None = None) -> Study:
+def study(
+    corpora: Sequence[Path], options: ExperimentOptions, progress: Progress | None = None
+) -> Study:
     """On documents to test on or, without any, on the paper's three divisions of one corpus and
     on many more at random."""
-    effort = ExperimentEffort(seed=design.seed)
-    documents = _cuts(design, design.corpora, progress)
-    if design.test:
-        tested = _cuts(design, design.test, progress)
-        models = design.models()
+    effort = ExperimentEffort(seed=options.seed)
+    documents = _cuts(options, corpora, progress)
+    models: list[Model] = [joint(seed=options.seed)]  # besides those of the paper
+    if options.shipped:
+        models.append(joint(shipped_joint_model(), options.seed, "shipped joint"))
+    if options.test:
+        tested = _cuts(options, options.test, progress)
         return Study(
             {"": run_experiment(documents, tested, models, effort=effort, progress=progress)}
         )
-    rng = np.random.default_rng(design.seed)
+    rng = np.random.default_rng(options.seed)
     shapes = paper_splits(len(documents), rng)
-    more = tuple(grouped_splits(len(documents), rng, design.splits))
-    found = run_splits(
-        documents, (*shapes, *more), design.models(), effort=effort, progress=progress
-    )
+    more = tuple(grouped_splits(len(documents), rng, options.splits))
+    found = run_splits(documents, (*shapes, *more), models, effort=effort, progress=progress)
     many = {split.name: found[split.name].rows for split in more}
-    return Study(found, compare_models(many, design.seed) if many else ())
+    return Study(found, compare_models(many, options.seed) if many else ())
 
 
-def _cuts(design: Design, corpora: Sequence[Path], progress: Progress | None) -> list[Cut]:
+def _cuts(
+    options: ExperimentOptions, corpora: Sequence[Path], progress: Progress | None
+) -> list[Cut]:
     """Every document of every corpus, cut into coreference sets."""
-    found, schema = [], schema_of(design.domain, corpora)
-    for document in read_documents(corpora, design.source):
+    found, schema = [], schema_of(options.domain, corpora)
+    for document in read_documents(corpora, options.source):
         if progress:
             progress(f"reading {document.name}")
         one = cut_document(document, schema)
-        found.append(one if design.largest is None else only_small(one, design.largest))
+        found.append(one if options.largest is None else only_small(one, options.largest))
     if not any(len(one.labels) for one in found):
         raise InputError(f"no mentions in {', '.join(map(str, corpora))}")
     return found

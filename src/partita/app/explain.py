@@ -47,8 +47,8 @@ from partita.training.parameter_files import (
     shipped_pair_parameters,
     training_of,
 )
-from partita.views import explanation as view
 from partita.views.charts import explanation_chart, save
+from partita.views.explanation import ExplainedPair, explanation_text, score_probability
 
 if TYPE_CHECKING:
     from partita.app.run import ResolvedMessage
@@ -57,8 +57,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-6  # probabilities that differ by more come from other parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation(Tabular):
+class Explanation(ExplainedPair, Tabular):
     """Why two templates were resolved as the same or not.
 
     `probability` is that of the pair alone, `marginal` the one in the distribution over
@@ -66,20 +65,10 @@ class Explanation(Tabular):
     the other templates of the set changed. The tables are `features` and `influences`.
     """
 
-    left: str
-    right: str
-    probability: float
-    marginal: float
-    pair: PairExplanation | None
-    rest: SetExplanation | None
-    expressions: dict[str, str]
-    notes: tuple[str, ...]
-    noun: ClassVar[str] = "template"
+    __slots__ = ()
 
     def __str__(self) -> str:
-        summary = view.PairSummary(self.left, self.right, self.probability, self.marginal)
-        known = (self.pair, self.rest, self.expressions, self.notes)
-        return view.explanation_text(summary, *known, noun=self.noun)
+        return explanation_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita explain --json` writes it."""
@@ -87,8 +76,7 @@ class Explanation(Tabular):
 
     def save_chart(self, path: str | os.PathLike[str]) -> None:
         """Draw a waterfall chart; the ending of the file gives the format: svg, html or png."""
-        summary = view.PairSummary(self.left, self.right, self.probability, self.marginal)
-        save(explanation_chart(summary, self.pair, self.rest, self.noun), Path(path))
+        save(explanation_chart(self), Path(path))
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         return {"features": self._feature_columns, "influences": self._influence_columns}
@@ -113,6 +101,7 @@ class RecordExplanation(Explanation):
     `pair` has the match weights of the columns, where Splink compared them.
     """
 
+    __slots__ = ()
     noun: ClassVar[str] = "record"
 
 
@@ -289,7 +278,7 @@ def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanatio
     if weights:
         total = sum(weight for _, weight in weights)
         parts = tuple(FeatureContribution(label, weight, "") for label, weight in weights)
-        features = PairExplanation(*names, parts, total, view.score_probability(total))
+        features = PairExplanation(*names, parts, total, score_probability(total))
     if homes[0] is None or homes[0] != homes[1]:
         own = features.probability if features else sets.missing or 0.0
         note = "No scores connect the two records: they are in different sets."

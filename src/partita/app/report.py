@@ -35,34 +35,21 @@ Progress = Callable[[str], None]
 
 
 @dataclass(slots=True)
-class _MessageCounts:
-    """Counts of one message, and the settings of its run."""
-
-    templates: int = 0
-    sets: int = 0
-    entities: int = 0
-    bits: float = 0.0
-    run: Mapping[str, Any] = field(default_factory=dict)
-
-    def row(self, name: str) -> MessageRow:
-        return MessageRow(name, self.templates, self.sets, self.entities, self.bits)
-
-
-@dataclass(slots=True)
 class _Survey:
-    """The messages, methods, models and seeds of a results file."""
+    """The messages, methods, models and seeds of a results file; `runs` has the settings."""
 
-    messages: dict[str, _MessageCounts] = field(default_factory=dict)
+    messages: dict[str, MessageRow] = field(default_factory=dict)
+    runs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     methods: Counter[str] = field(default_factory=Counter)
     models: dict[str, None] = field(default_factory=dict)
     seeds: dict[int, None] = field(default_factory=dict)
 
     @property
-    def runs(self) -> list[dict[str, Any]]:
+    def different(self) -> list[dict[str, Any]]:
         """The different settings of the messages; a single run has one."""
-        runs = []
-        for counts in self.messages.values():
-            settings = {name: value for name, value in counts.run.items() if name != "text"}
+        runs: list[dict[str, Any]] = []
+        for run in self.runs.values():
+            settings = {name: value for name, value in run.items() if name != "text"}
             if settings and settings not in runs:
                 runs.append(settings)
         return runs
@@ -70,7 +57,7 @@ class _Survey:
     def settings(self, path: Path) -> dict[str, Any]:
         """Return the settings of `run`, or else the models and seeds of the sets."""
         settings = {"model": list(self.models), "seed": list(self.seeds)}
-        return {"file": path.name, **(self.runs[0] if self.runs else settings)}
+        return {"file": path.name, **next(iter(self.different), settings)}
 
 
 def report_of_results(
@@ -86,7 +73,7 @@ def report_of_results(
     """
     file = Path(path)
     survey = _read_survey(file, progress)
-    rows = tuple(counts.row(name) for name, counts in survey.messages.items())
+    rows = tuple(survey.messages.values())
     chosen = [rows[n].id for n in most_uncertain(rows, most)]
     shown_texts = _texts(texts, chosen, survey)
     evaluation = _evaluate(file, keys, progress) if keys else None
@@ -114,17 +101,17 @@ def _read_survey(path: Path, progress: Progress | None) -> _Survey:
     survey = _Survey()
     for place, line in _lines(path):
         result = result_of(line, place)
-        counts = survey.messages.setdefault(result.message, _MessageCounts())
+        row = survey.messages.setdefault(result.message, MessageRow(result.message))
         if isinstance(result, Alone):
-            counts.templates += len(result.templates)
-            counts.entities += len(result.templates)
-            counts.run = line.get("run") or counts.run
+            row.templates += len(result.templates)
+            row.entities += len(result.templates)
+            survey.runs[result.message] = line.get("run") or survey.runs.get(result.message, {})
             if progress:
                 progress(f"{len(survey.messages):,} messages")
             continue
-        counts.templates, counts.sets = counts.templates + len(result.set), counts.sets + 1
-        counts.entities += len(result.entities)
-        counts.bits += result.entropy_bits or 0.0
+        row.templates, row.sets = row.templates + len(result.set), row.sets + 1
+        row.entities += len(result.entities)
+        row.entropy_bits += result.entropy_bits or 0.0
         survey.methods[method_label(result.method, result.converged is False)] += 1
         survey.models[result.model] = survey.seeds[result.seed] = None
     if not survey.messages:
@@ -165,7 +152,7 @@ def _texts(inputs: Sequence[str | Path], chosen: Sequence[str], survey: _Survey)
             raise message
         if message.id not in names:
             continue
-        expected = survey.messages[message.id].run.get("text")
+        expected = survey.runs.get(message.id, {}).get("text")
         if expected and expected.partition("-")[0] != text_hash(message.text):
             problem = f"the results of message {message.id} were made from another text"
             raise InputError(problem, file=message.file)
@@ -176,7 +163,7 @@ def _texts(inputs: Sequence[str | Path], chosen: Sequence[str], survey: _Survey)
 def _notes(
     survey: _Survey, inputs: Sequence[str | Path], chosen: Sequence[str], texts: Mapping[str, str]
 ) -> Iterator[str]:
-    if len(runs := survey.runs) > 1:
+    if len(runs := survey.different) > 1:
         yield f"The file holds {len(runs)} runs with different settings; the first are shown."
     missing = len(chosen) - len(texts)
     if not inputs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -56,6 +57,13 @@ class StoredRuns:
 
     def close(self) -> None:
         self.store.close()
+
+    @contextmanager
+    def reading(self, run: str) -> Iterator[Connection]:
+        """Open a snapshot of the store, which must have the run."""
+        with self.store.reading() as connection:
+            runs.read_run(connection, run)
+            yield connection
 
     def runner(self, settings: Settings) -> Runner:
         """Return the runner of some settings; the last few stay loaded."""

@@ -34,8 +34,7 @@ class Workspace(StoredRuns):
             return [_run(row) for row in runs.list_runs(connection)]
 
     def run(self, name: str) -> Object:
-        with self.store.reading() as connection:
-            runs.read_run(connection, name)
+        with self.reading(name) as connection:
             (row,) = runs.list_runs(connection, name)
             kind = runs.model_kind(connection, row["model_id"])
             return _run(row) | {
@@ -55,15 +54,13 @@ class Workspace(StoredRuns):
         offset, limit = _page(offset, limit)
         if order not in ("text", "uncertain"):
             raise InputError(f"order is {order!r}; expected text or uncertain")
-        with self.store.reading() as connection:
-            runs.read_run(connection, run)
+        with self.reading(run) as connection:
             uncertain = order == "uncertain"
             return reading.list_messages(connection, run, search, uncertain, offset, limit)
 
     def message(self, run: str, message: str) -> Object:
         """Return a message with its sets, entities and keys."""
-        with self.store.reading() as connection:
-            runs.read_run(connection, run)
+        with self.reading(run) as connection:
             content = reading.read_message(connection, run, message)
             names = [one["set"] for one in content["sets"]]
             counting = keys.counting(keys.select_keys(connection, run, names))
@@ -71,8 +68,7 @@ class Workspace(StoredRuns):
 
     def set(self, run: str, name: str) -> Object:
         """Return a set as a line of results."""
-        with self.store.reading() as connection:
-            runs.read_run(connection, run)
+        with self.reading(run) as connection:
             return reading.read_set(connection, run, name)
 
     def entities(
@@ -80,14 +76,12 @@ class Workspace(StoredRuns):
     ) -> Object:
         """Return a page of the entities of a type that match a text, and their number."""
         offset, limit = _page(offset, limit)
-        with self.store.reading() as connection:
-            runs.read_run(connection, run)
+        with self.reading(run) as connection:
             return reading.list_entities(connection, run, search, sort, offset, limit)
 
     def keys(self, run: str, set: str | None = None) -> list[Object]:  # noqa: A002
         """Return all saved keys, oldest first; the newest of each author counts."""
-        with self.store.reading() as connection:
-            runs.read_run(connection, run)
+        with self.reading(run) as connection:
             if set is not None:
                 reading.read_set(connection, run, set)
             return keys.select_keys(connection, run, None if set is None else [set])

@@ -12,10 +12,9 @@ from partita.options import (
     DOMAIN,
     GAZETTEER,
     REPORT_JSON,
-    SEED,
-    SLOT_DOMAIN,
     SOURCES,
     EvaluateOptions,
+    ExperimentOptions,
     ExplainOptions,
     Option,
     Options,
@@ -155,29 +154,17 @@ def explain(options: ExplainCommand, console: Console) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentCommand(Options):
+class ExperimentCommand(ExperimentOptions):
     """Options of the command experiment."""
 
     corpora: tuple[Path, ...] = argument(
         "Folders of messages with keys, key files, or CoNLL-U files or folders", "CORPUS..."
     )
-    source: str | None = option(
-        "Input format: messages, keys, corefud, or one that a package adds",
-        flag="--from",
-        metavar="NAME",
-        shown="detected",
-    )
-    test: tuple[Path, ...] = option("Corpus to evaluate on; repeatable", (), metavar="CORPUS")
-    splits: int = option("Without --test: number of random splits", 5, metavar="N", min=0)
-    largest: int | None = option("Use only sets of at most N templates", metavar="N", min=2)
-    shipped: bool = option("Add a row for the shipped models", False)
-    domain: str | None = option(SLOT_DOMAIN)
     gazetteer: Path | None = option(GAZETTEER)
     charts: Path | None = option(
         "Save charts of reliability and bits by size to a folder (SVG)", metavar="DIR"
     )
     json: bool = option(REPORT_JSON, False)
-    seed: int = option(SEED, 0)
 
 
 @command(ExperimentCommand)
@@ -195,20 +182,17 @@ def experiment(options: ExperimentCommand, console: Console) -> None:
       partita experiment corpus --largest 9 --splits 20
       partita experiment keys.jsonl --charts pictures
     """
-    from partita.app.experiment import Design, Study, save_charts, study
+    from partita.app.experiment import Study, save_charts, study
     from partita.plugins import EXPERIMENTS, format_of
 
-    corpora, test, source, seed = options.corpora, options.test, options.source, options.seed
+    corpora, source = options.corpora, options.source
     found: Study
-    if source not in (None, *SOURCES):
-        study_format = format_of(EXPERIMENTS, source, SOURCES)
-        found = study_format(
-            corpora, test, console.progress, seed, options.gazetteer, options.splits
-        )
+    if source in (None, *SOURCES):
+        found = study(corpora, options, console.progress)
     else:
-        limits = (options.splits, options.largest, options.shipped)
-        design = Design(corpora, test, source, *limits, seed, options.domain)
-        found = study(design, console.progress)
+        study_format = format_of(EXPERIMENTS, source, SOURCES)
+        more = (options.seed, options.gazetteer, options.splits)
+        found = study_format(corpora, options.test, console.progress, *more)
     if options.charts is not None:
         save_charts(found.experiments, options.charts)
     console.say(found.json() if options.json else found.markdown())

@@ -68,9 +68,9 @@ def spans_of(template: Template) -> list[Span]:
     return [(a, b) for a, b in spans] if spans else [(template.start, template.end)]
 
 
-def plain_name(name: str, other: str = "") -> str:
+def plain_name(name: str) -> str:
     """Return a name with letters, digits, points and low lines only."""
-    return FORBIDDEN.sub("_", name).strip("_") or other
+    return FORBIDDEN.sub("_", name).strip("_")
 
 
 def _tokens(message: Message) -> Iterator[Row]:
@@ -285,7 +285,8 @@ def _document(
         usual = "" if number == len(rows) else "\n\n" if new else " "
         if paragraph:
             yield "# newpar\n"
-        yield f"# sent_id = {name}-{number}\n# text = {_plain_text(row, text)}\n"
+        plain = " ".join(text[row[0].start : _end(row)].split())
+        yield f"# sent_id = {name}-{number}\n# text = {plain}\n"
         yield from _Lines(
             row, text, by_row[number - 1], before, None if gap == usual else gap
         ).lines()
@@ -296,10 +297,6 @@ def _document(
 def _end(row: Row) -> int:
     """Return the end of the last token that is not an empty node."""
     return max((token.end for token in row if token.start < token.end), default=row[0].start)
-
-
-def _plain_text(row: Row, text: str) -> str:
-    return " ".join(text[row[0].start : _end(row)].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,8 +321,9 @@ class _Lines:
             entity = [f"Entity={one}"] if (one := self.brackets.get(place)) else []
             form = self._form(token) if whole and token.start < token.end else token.word.form
             head, relation = self._head(place, root)
-            yield _line(names[place], form, token.word, _name(names, head), relation,
-                        "|".join([*entity, *spaces]) or "_")  # fmt: skip
+            above = "0" if head < 0 else names[head]
+            misc = "|".join([*entity, *spaces]) or "_"
+            yield _line(names[place], form, token.word, above, relation, misc)
 
     def _names(self) -> Iterator[str]:
         number = empty = 0
@@ -389,10 +387,6 @@ class _Lines:
         return bool(self.before) and self.row[place].start == self.row[0].start
 
 
-def _name(names: Sequence[str], head: int) -> str:
-    return "0" if head < 0 else names[head]
-
-
 def _line(name: str, form: str, word: Word, head: str, relation: str, misc: str) -> str:
     lemma, xpos, feats = word.lemma or "_", word.xpos or "_", word.feats or "_"
     basic, deps = ((head, relation), "_") if not word.empty else (("_", "_"), f"{head}:{relation}")
@@ -419,7 +413,8 @@ def brat_annotation(text: str, templates: Sequence[Template], entities: Sequence
     for template in templates:
         if fragments := [part for span in spans_of(template) for part in _fragments(text, span)]:
             names[template.id] = f"T{len(names) + 1}"
-            kind = _type(homes[template.id].type or template.type)
+            kind = BRAT_FORBIDDEN.sub("_", homes[template.id].type or template.type)
+            kind = kind.strip("_") or MENTION
             lines.append(_mention(names[template.id], kind, fragments, text))
     return "".join([*lines, *_entities(entities, names)])
 
@@ -429,10 +424,6 @@ def _fragments(text: str, span: Span) -> Iterator[Span]:
     for match in LINE.finditer(text, *span):
         skipped = len(match[0]) - len(match[0].lstrip())
         yield match.start() + skipped, match.end()
-
-
-def _type(entity_type: str) -> str:
-    return BRAT_FORBIDDEN.sub("_", entity_type).strip("_") or MENTION
 
 
 def _mention(name: str, kind: str, fragments: Sequence[Span], text: str) -> str:

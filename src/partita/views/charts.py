@@ -12,9 +12,8 @@ from partita.core import Distribution
 from partita.errors import InputError, Unavailable
 from partita.evaluation.calibration import ReliabilityBin
 from partita.evaluation.rows import CalibrationRow, ModelRow
-from partita.pairs.explanation import PairExplanation, SetExplanation
 from partita.results.saved_results import Result
-from partita.views.explanation import PairSummary, influence_label, score_probability
+from partita.views.explanation import ExplainedPair, influence_label, score_probability
 from partita.views.palette import categories, colour
 
 EXTENSIONS = (".svg", ".html", ".png", ".json")
@@ -292,15 +291,10 @@ def sizes_chart(rows: Sequence[ModelRow]) -> Any:
 MAX_LOG_ODDS = 40.0  # beyond, a chart shows no difference
 
 
-def explanation_chart(
-    summary: PairSummary,
-    pair: PairExplanation | None,
-    rest: SetExplanation | None = None,
-    noun: str = "template",
-) -> Any:
+def explanation_chart(explained: ExplainedPair) -> Any:
     """Return a waterfall of log-odds: features, then the influence of other templates."""
     alt = altair()
-    data = alt.InlineData(values=list(waterfall_rows(summary, pair, rest, noun)))
+    data = alt.InlineData(values=list(waterfall_rows(explained)))
     base = alt.Chart(data).encode(y=alt.Y("label:N", sort=alt.SortField("order"), title=None))
     range_ = [colour(name) for name in ("up", "down", "accent")]
     colours = alt.Scale(domain=["for", "against", "sum"], range=range_)
@@ -313,21 +307,17 @@ def explanation_chart(
     numbers = base.mark_text(align="left", dx=4).encode(
         x="end:Q", text=alt.Text("probability:Q", format=".3f")
     )
-    return coloured((bars + numbers).properties(title=f"{summary.left} = {summary.right}"))
+    return coloured((bars + numbers).properties(title=f"{explained.left} = {explained.right}"))
 
 
-def waterfall_rows(
-    summary: PairSummary,
-    pair: PairExplanation | None,
-    rest: SetExplanation | None = None,
-    noun: str = "template",
-) -> Iterator[dict[str, Any]]:
+def waterfall_rows(explained: ExplainedPair) -> Iterator[dict[str, Any]]:
     """Yield start, end and probability for each feature and each other template."""
+    pair, rest, noun = explained.pair, explained.rest, explained.noun
     position, order = 0.0, 0
     for contribution in (c for c in pair.contributions if c.weight) if pair is not None else ():
         yield _waterfall_row(order, contribution.feature, position, position + contribution.weight)
         position, order = position + contribution.weight, order + 1
-    alone = _finite_log_odds(summary.probability) if pair is None else pair.log_odds
+    alone = _finite_log_odds(explained.probability) if pair is None else pair.log_odds
     yield _waterfall_row(order, "the pair alone", 0.0, alone, "sum")
     for step in rest.influences if rest is not None else ():
         order += 1
@@ -338,7 +328,7 @@ def waterfall_rows(
             _finite_log_odds(step.after),
         )
     yield _waterfall_row(
-        order + 1, "given the whole set", 0.0, _finite_log_odds(summary.marginal), "sum"
+        order + 1, "given the whole set", 0.0, _finite_log_odds(explained.marginal), "sum"
     )
 
 

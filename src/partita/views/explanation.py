@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from partita.pairs.explanation import Influence, PairExplanation, SetExplanation
 from partita.views.layout import (
@@ -20,43 +21,37 @@ from partita.views.layout import (
 
 
 @dataclass(frozen=True, slots=True)
-class PairSummary:
-    """A pair, its probability alone and given the whole set."""
+class ExplainedPair:
+    """A pair, its probability alone and given the whole set, and why, as far as that is known.
+
+    `noun` is what its members are called.
+    """
 
     left: str
     right: str
     probability: float
     marginal: float
+    pair: PairExplanation | None
+    rest: SetExplanation | None
+    expressions: Mapping[str, str]
+    notes: Sequence[str]
+    noun: ClassVar[str] = "template"
 
 
-def explanation_text(
-    summary: PairSummary,
-    pair: PairExplanation | None,
-    rest: SetExplanation | None = None,
-    expressions: Mapping[str, str] | None = None,
-    notes: Sequence[str] = (),
-    width: int = WIDTH,
-    noun: str = "template",
-) -> str:
+def explanation_text(explained: ExplainedPair) -> str:
     """Return the features with their weights, then the influence of the other templates."""
-    expressions_ = expressions or {}
-    lines = [
-        cut_text(
-            f"{_named(summary.left, expressions_)} = {_named(summary.right, expressions_)}", width
-        )
-    ]
-    for note in notes:
-        lines += textwrap.wrap(note, width)
-    if pair is not None:
-        lines += ["", *_features(pair, width)]
-    lines += [
-        "",
-        *(_rest(rest, expressions_, width, noun) if rest is not None else _ends(summary, width)),
-    ]
+    names = (_named(one, explained.expressions) for one in (explained.left, explained.right))
+    lines = [cut_text(" = ".join(names), WIDTH)]
+    for note in explained.notes:
+        lines += textwrap.wrap(note, WIDTH)
+    if explained.pair is not None:
+        lines += ["", *_features(explained.pair, WIDTH)]
+    rest = explained.rest
+    lines += ["", *(_ends(explained, WIDTH) if rest is None else _rest(explained, rest, WIDTH))]
     return "\n".join(lines) + "\n"
 
 
-def _ends(summary: PairSummary, width: int) -> Iterator[str]:
+def _ends(summary: ExplainedPair, width: int) -> Iterator[str]:
     yield f"{cell('the pair alone', width - 12)} {probability_text(summary.probability):>11}"
     yield f"{cell('given the whole set', width - 12)} {probability_text(summary.marginal):>11}"
 
@@ -77,15 +72,13 @@ def _features(pair: PairExplanation, width: int) -> Iterator[str]:
     yield f"{cell(label, room)} {pair.log_odds:+9.4f} {probability_text(pair.probability):>10}"
 
 
-def _rest(
-    rest: SetExplanation, expressions: Mapping[str, str], width: int, noun: str
-) -> Iterator[str]:
-    room = width - 22
+def _rest(explained: ExplainedPair, rest: SetExplanation, width: int) -> Iterator[str]:
+    room, noun = width - 22, explained.noun
     yield f"{f'influence of the other {noun}s':{room}} {'change':>9} {'so far':>10}"
     yield f"{cell('the pair alone', room)} {'':9} {probability_text(rest.probability):>10}"
     for step in rest.influences:
         change = step.after - step.before
-        label = cell(influence_label(step, expressions, noun), room)
+        label = cell(influence_label(step, explained.expressions, noun), room)
         yield f"{label} {change:+9.4f} {probability_text(step.after):>10}"
     change = rest.marginal - rest.probability
     label = "given the whole set"
@@ -96,7 +89,7 @@ def score_probability(score: float) -> float:
     return (1 + math.tanh(score / 2)) / 2
 
 
-def influence_label(step: Influence, expressions: Mapping[str, str], noun: str = "template") -> str:
+def influence_label(step: Influence, expressions: Mapping[str, str], noun: str) -> str:
     """Return the templates of an influence, or their number."""
     if len(step.templates) == 1:
         return _named(step.templates[0], expressions)

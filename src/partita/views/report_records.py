@@ -67,15 +67,15 @@ class ReportMessage:
         return Configuration(cells) if cells else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MessageRow:
     """A message in the index."""
 
     id: str
-    templates: int
-    sets: int
-    entities: int
-    entropy_bits: float
+    templates: int = 0
+    sets: int = 0
+    entities: int = 0
+    entropy_bits: float = 0.0
     error: str = ""
 
 
