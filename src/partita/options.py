@@ -387,6 +387,11 @@ class FuseOptions(Options):
         type=Path,
     )
     hierarchy: Any = option("Hierarchy of values (name,parent or id,name,parentID)", type=Path)
+    states: Any = option(
+        "Values that exclude each other and change in time (slot,value, and optionally group and "
+        "absorbing): the current value is estimated from dated claims (column stated)",
+        type=Path,
+    )
     most_detailed: bool = option(
         "With a hierarchy, put the most detailed value first that the truth is, or lies within, "
         "with a probability of at least 1/2",
@@ -400,8 +405,8 @@ class FuseOptions(Options):
         type=str,
     )
     kinds: Any = option(
-        "Kind of a slot: closed, open, number, date, several or people. Kind of a file: reports, "
-        "records, claims, judgements or beliefs. Repeatable",
+        "Kind of a slot: closed, open, number, date, several, people or state. Kind of a file: "
+        "reports, records, claims, judgements or beliefs. Repeatable",
         flag="--kind",
         metavar="[NAME=]KIND",
         type=list[str],

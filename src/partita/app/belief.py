@@ -244,6 +244,7 @@ def fuse(
     known: Any = None,
     reliability: Any = None,
     hierarchy: Any = None,
+    states: Any = None,
     most_detailed: bool = False,
     objects: Any = None,
     columns: Sequence[str] = (),

@@ -34,6 +34,7 @@ from partita.fusion.sources import (
     read_objects,
     read_reliabilities,
     read_source,
+    read_states,
     read_truths,
 )
 from partita.fusion.value_reading import ParsedSlot
@@ -72,7 +73,7 @@ def _named_kind(text: str) -> tuple[str, str]:
     return name, kind
 
 
-SIDE_TABLES = ("truth", "known", "reliability", "hierarchy", "objects")
+SIDE_TABLES = ("truth", "known", "reliability", "hierarchy", "objects", "states")
 
 
 def _with_tables(options: FuseOptions | None) -> FuseOptions:
@@ -245,7 +246,12 @@ def _settings(options: FuseOptions, claims: Claims) -> FusionSettings:
     used = [claims.slots[n] for n in np.unique(claims.slot).tolist()]
     return FusionSettings(
         kinds=_kinds(options, False),
-        reading=Reading(options.tolerance, nesting, most_detailed=options.most_detailed),
+        reading=Reading(
+            options.tolerance,
+            nesting,
+            most_detailed=options.most_detailed,
+            states={} if options.states is None else read_states(options.states),
+        ),
         reliabilities=_reliabilities(options, claims.sources),
         truths={} if options.known is None else read_truths(options.known, used),
         separator=options.one_to_one,
@@ -265,16 +271,15 @@ def _notes(fused: Fused) -> list[str]:
     notes = []
     for belief in fused.slots:
         statements, parsed = belief.parsed.statements, belief.parsed
-        if statements.repeated:
+        if statements.repeated and belief.state is None:
             notes.append(f"{belief.name}: {statements.repeated:,} repeated claims count once")
         if parsed.without_value:
             notes.append(f"{belief.name}: {parsed.without_value:,} lists contain no names")
         if parsed.damaged:
             notes.append(f"{belief.name}: {_damage_note(parsed)}")
-        if contradictions := _count_contradictions(statements.object, statements.source):
-            notes.append(
-                f"{belief.name}: {contradictions:,} times a source says two things of one object"
-            )
+        twice = _count_contradictions(statements.object, statements.source)
+        if twice and belief.state is None:
+            notes.append(f"{belief.name}: {twice:,} times a source says two things of one object")
         if note := _hierarchy_note(fused, belief.name):
             notes.append(f"{belief.name}: {note}")
         if not belief.converged:
@@ -563,6 +568,7 @@ def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None
         "--hierarchy": options.hierarchy,
         "--objects": options.objects,
         "--most-detailed": options.most_detailed or None,
+        "--states": options.states,
         "--one-to-one": options.one_to_one,
         "--discount-copies": options.discount_copies or None,
         "--kind of a slot": _kinds(options, False) or None,

@@ -44,7 +44,8 @@ class SlotAnswer:
     For a slot that holds several values, a value is a set, and `members` gives the probability that
     each member belongs to the true set. `estimate` is there for numbers and days with errors.
     `levels` are, with a hierarchy, the probabilities of a value or something within it, with the
-    sources that state either.
+    sources that state either. `changed` and `contradicted` are there for states: the probabilities
+    that the state changed between reports, and that a report is wrong.
     """
 
     object: str
@@ -54,6 +55,8 @@ class SlotAnswer:
     members: tuple[ValueProbability, ...] = ()
     estimate: Estimated | None = None
     levels: tuple[ValueProbability, ...] = ()
+    changed: float | None = None
+    contradicted: float | None = None
 
 
 def answers(belief: SlotBelief) -> Iterator[SlotAnswer]:
@@ -73,7 +76,10 @@ def answers(belief: SlotBelief) -> Iterator[SlotAnswer]:
         values = tuple(shown)
         members = _members(belief, valued) if belief.parsed.kind in SETS else ()
         parts = (members, estimates.get(number), levels[number] if levels else ())
-        yield SlotAnswer(name, belief.name, values, unknown[number], *parts)
+        state = belief.state
+        moves = () if state is None else (
+            float(state.changed[number]), float(state.contradicted[number]))  # fmt: skip
+        yield SlotAnswer(name, belief.name, values, unknown[number], *parts, *moves)
 
 
 def _estimates(belief: SlotBelief) -> dict[int, Estimated]:

@@ -36,7 +36,7 @@ class Parameters:
     a source could state, `values` are those of a closed slot, `labels` their spellings.
     `concentration` is α of shared errors, `dependence` is ρ of dependent pairs of sources,
     `scales` are the errors of numbers and days, `detail` the levels of a hierarchy at which sources
-    are general ("" for an unseen one).
+    are general ("" for an unseen one), `change_rate` that of states, per day.
     """
 
     kind: Kind
@@ -52,6 +52,7 @@ class Parameters:
     tempering: Tempering = field(default_factory=Tempering)
     scales: ErrorScales | None = None
     detail: Mapping[str, FloatArray] = field(default_factory=dict)
+    change_rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,18 @@ class SecondMode:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StateChanges:
+    """P(the state of an object changed between reports), P(a report is wrong), and the rate.
+
+    The rate of change is per day.
+    """
+
+    changed: FloatArray
+    contradicted: FloatArray
+    rate: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SlotBelief:
     """The belief about one slot. Pair n is a value of an object, the most probable first.
 
@@ -106,7 +119,8 @@ class SlotBelief:
     for each statement, the probability that it is true, even if it is not the whole truth.
     `effective` is the effective number of independent sources, `temper` the mean of τ. `cells` are
     where the true numbers may lie, `second` is another solution that is nearly as good. `inside`
-    is, for each pair, the share of unknown that is right below its value in a hierarchy.
+    is, for each pair, the share of unknown that is right below its value in a hierarchy. `state` is
+    there for states, whose values are the current ones.
     """
 
     name: str
@@ -126,6 +140,7 @@ class SlotBelief:
     cells: NumberCells | None = None
     second: SecondMode | None = None
     inside: FloatArray | None = None
+    state: StateChanges | None = None
     starts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:

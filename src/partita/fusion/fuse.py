@@ -23,8 +23,9 @@ from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claim_files import SAME
 from partita.fusion.claims import Claims, checked_reliabilities, join_claims
 from partita.fusion.copying import Copying, discount_copies, find_copying
-from partita.fusion.kinds import TYPED, Kind, Reading, checked_kind, likely_kind
+from partita.fusion.kinds import STATE, TYPED, Kind, Reading, checked_kind, likely_kind
 from partita.fusion.slot import SlotTask, add_truths, fuse_slot
+from partita.fusion.states import fuse_states
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,17 +86,19 @@ def fuse_slots(
         raise InputError("all sources have reliability 0 (expected at least one above 0)")
     names = sorted({claims.slots[n] for n in np.unique(used.slot).tolist()})
     beliefs: list[SlotBelief] = []
+    fused: list[str] = []
     for name in names:
         with attempt(f"slot {name}"):
-            beliefs.append(_slot(used, name, settings_))
-    if len(beliefs) < len(names):
-        names = [belief.name for belief in beliefs]
+            beliefs += _slot(used, name, settings_)
+            fused.append(name)
+    if len(fused) < len(names):
+        names = fused
         kept = [n for n, name in enumerate(claims.slots) if name in names]
         claims, used = (one.only(np.isin(one.slot, kept)) for one in (claims, used))
     copies = tuple(one for belief in beliefs for one in find_copying(belief))
     if settings_.discount and copies:
         discounted = discount_copies(used, copies)
-        beliefs = [_slot(discounted, name, settings_) for name in names]
+        beliefs = [belief for name in names for belief in _slot(discounted, name, settings_)]
     return Fused(claims, settings_, tuple(beliefs), copies)
 
 
@@ -122,7 +125,8 @@ def answers_by_object(fused: Fused) -> dict[tuple[str, str], SlotAnswer]:
     return {(a.object, a.slot): a for belief in fused.slots for a in answers(belief)}
 
 
-def _slot(claims: Claims, name: str, settings: FusionSettings) -> SlotBelief:
+def _slot(claims: Claims, name: str, settings: FusionSettings) -> list[SlotBelief]:
+    """Return the belief about a slot; one of states has a belief for every group of values."""
     number = list(claims.slots).index(name)
     slot_claims = claims.only(claims.slot == number)
     fixed = settings.fixed.get(name)
@@ -136,7 +140,10 @@ def _slot(claims: Claims, name: str, settings: FusionSettings) -> SlotBelief:
     )
     if separator is not None:
         slot = replace(slot, condition=partial(one_to_one, separator=separator))
-    return fuse_slot(slot_claims, slot)
+    if kind == STATE:
+        groups = settings.reading.states.get(name, ())
+        return [*fuse_states(slot_claims, name, groups, reliabilities, settings.fixed)]
+    return [fuse_slot(slot_claims, slot)]
 
 
 def _drop_unreliable(claims: Claims, settings: FusionSettings) -> Claims:
@@ -147,6 +154,8 @@ def _drop_unreliable(claims: Claims, settings: FusionSettings) -> Claims:
 
 
 def _kind(claims: Claims, name: str, settings: FusionSettings) -> Kind:
+    if name in settings.reading.states:
+        return STATE
     kind = settings.kinds.get(name) or claims.kinds.get(name) or settings.kinds.get("")
     if kind:
         return checked_kind(kind)
@@ -157,7 +166,9 @@ def _kind(claims: Claims, name: str, settings: FusionSettings) -> Kind:
 
 
 def _refuse_unknown_slots(claims: Claims, settings: FusionSettings) -> None:
-    named = {*settings.kinds, *settings.fixed, *(slot for _, slot in settings.truths)} - {""}
+    fixed = {name for name, one in settings.fixed.items() if one.kind != STATE}
+    named = {*settings.kinds, *fixed, *settings.reading.states}
+    named = (named | {slot for _, slot in settings.truths}) - {""}
     if unknown := sorted(named - set(claims.slots)):
         existing = ", ".join(sorted(claims.slots))
         raise InputError(f"unknown slot {unknown[0]!r}; there are {existing}")

@@ -14,10 +14,11 @@ from partita.errors import InputError
 from partita.fusion.claims import Claims
 from partita.fusion.hierarchy import Nesting
 from partita.fusion.people import NameLexicon
-from partita.templates.slots import SlotType, symbol
+from partita.templates.slots import SlotType, StateGroup, symbol
 
-Kind = Literal["closed", "open", "number", "date", "several", "people", "typed"]
+Kind = Literal["closed", "open", "number", "date", "several", "people", "state", "typed"]
 TYPED: Kind = "typed"  # by a slot type of a domain; not for users
+STATE: Kind = "state"  # exclusive values that change in time
 KINDS: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != TYPED)
 SETS = ("several", "people")
 MAX_CLOSED = 12  # distinct values of a closed slot
@@ -29,8 +30,8 @@ class Reading:
     """How values are parsed.
 
     `tolerance` is relative for numbers and in days for dates; `types` are those of a domain's
-    slots. With `most_detailed`, the first value is the most detailed one of the hierarchy within
-    which the truth likely lies.
+    slots, `states` the exclusive groups of values. With `most_detailed`, the first value is the
+    most detailed one of the hierarchy within which the truth likely lies.
     """
 
     tolerance: float = 0.0
@@ -38,6 +39,7 @@ class Reading:
     types: Mapping[str, SlotType[Any]] = field(default_factory=dict, compare=False)
     lexicon: NameLexicon | None = field(default=None, compare=False)
     most_detailed: bool = False
+    states: Mapping[str, tuple[StateGroup, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < float("inf"):

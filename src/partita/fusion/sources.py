@@ -17,7 +17,7 @@ from partita.fusion.claims import checked_reliabilities
 from partita.fusion.hierarchy import Nesting, find_cycle
 from partita.tables import Table, read_table
 from partita.tables.columns import ids_of
-from partita.templates.slots import symbol
+from partita.templates.slots import StateGroup, checked_groups, symbol
 
 REPORTS, RECORDS, CLAIMS = "reports", "records", "claims"
 JUDGEMENTS, BELIEFS, HIERARCHY = "judgements", "beliefs", "hierarchy"
@@ -245,6 +245,27 @@ def read_objects(source: Any) -> set[str]:
     table = _side_table(source, "objects", ("object",))
     roles = ("object", "obj", "id", "question")
     return {_required(texts, roles, row, table) for row, texts in enumerate(_texts(table))}
+
+
+def read_states(source: Any) -> dict[str, tuple[StateGroup, ...]]:
+    """Read exclusive values by slot: rows of slot, value, and optionally group and absorbing."""
+    table = _side_table(source, "states", ("slot", "group", "value", "absorbing"))
+    groups: dict[tuple[str, str], dict[str, bool]] = {}
+    for row, texts in enumerate(_texts(table)):
+        slot = _required(texts, ("slot",), row, table)
+        value = symbol(_required(texts, ("value", "state"), row, table))
+        stays = texts.get("absorbing", "").strip().lower()
+        if stays not in ("", "0", "1", "no", "yes", "false", "true"):
+            raise table.error(row, f"absorbing {stays!r} is neither yes nor no")
+        groups.setdefault((slot, texts.get("group", "")), {})[value] = stays in ("1", "yes", "true")
+    states: dict[str, list[StateGroup]] = {}
+    for (slot, name), values in groups.items():
+        absorbing = frozenset(value for value, stays_ in values.items() if stays_)
+        states.setdefault(slot, []).append(StateGroup(name, tuple(sorted(values)), absorbing))
+    try:
+        return {slot: checked_groups(listed) for slot, listed in states.items()}
+    except InputError as error:
+        raise table.error(None, error.problem) from None
 
 
 def _side_table(source: Any, what: str, columns: Sequence[str]) -> Table:

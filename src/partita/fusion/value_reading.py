@@ -247,6 +247,7 @@ MIN_VALUES: dict[Kind, int] = {  # values that a source could state, however few
     "several": 100,
     "people": 100,
     "typed": 100,
+    "state": 2,
 }
 MAX_MEMBERS = 40  # members; the number of subsets is capped for larger sets
 

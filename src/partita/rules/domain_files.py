@@ -32,7 +32,14 @@ from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.name import NameType, PlaceType
 from partita.templates.quantities import DateType, MeasureType, MoneyType, NumberType
 from partita.templates.schema import Schema
-from partita.templates.slots import Aliases, SlotType, StringsType, symbol
+from partita.templates.slots import (
+    Aliases,
+    SlotType,
+    StateGroup,
+    StringsType,
+    checked_groups,
+    symbol,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -91,7 +98,7 @@ def _schema(sheet: Map, types: Hierarchy) -> Schema:
     groups = [_names(one, "aliases") for one in sheet.items("aliases")]
     aliases = _made(sheet, "aliases", lambda: Aliases.of(groups))
     gazetteer = _hierarchy(sheet, "places")
-    allowed = ("type", "under", "unit")
+    allowed = ("type", "under", "unit", "groups", "absorbing")
     slots = {
         symbol(key.value): _slot(
             record_of(value, f"slot {key.value}", key.at, allowed), key, types, gazetteer, aliases
@@ -148,6 +155,7 @@ def _slot(
         "name": lambda: NameType(aliases),
         "string": lambda: StringsType(several=False),
         "strings": StringsType,
+        "state": lambda: StringsType(groups=_state_groups(given)),
     }
     if kind.value not in makers:
         refuse(f"{kind.value!r} is no type of slots; expected {', '.join(makers)}", kind.at)
@@ -157,6 +165,18 @@ def _slot(
         if error.file:
             raise
         refuse(f"slot {symbol(name.value)}: {error.problem}", given.at)
+
+
+def _state_groups(given: Map) -> tuple[StateGroup, ...]:
+    """Read the exclusive groups of a slot of states: {condition: [A, B], occupancy: [C, D]}."""
+    absorbing = frozenset(_names(given.get("absorbing"), "absorbing"))
+    groups = [(key.value, _names(value, "values")) for key, value in given.map("groups").pairs]
+    known = {value for _, values in groups for value in values}
+    if not groups or (absorbing - known):
+        refuse("a state has groups of values, and absorbing values among them", given.at)
+    return checked_groups(
+        StateGroup(name, values, absorbing & {*values}) for name, values in groups
+    )
 
 
 PAIRS_FILE = "pairs.json"  # the pair parameters of a domain, in its folder

@@ -146,8 +146,35 @@ class Strings:
 
 
 @dataclass(frozen=True, slots=True)
+class StateGroup:
+    """Values that exclude each other; a state hardly ever leaves the `absorbing` ones."""
+
+    name: str
+    values: tuple[str, ...]
+    absorbing: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if unknown := sorted(self.absorbing - {*self.values}):
+            raise InputError(f"absorbing {unknown[0]} is no value of the states {self.name}")
+
+
+def checked_groups(groups: Iterable[StateGroup]) -> tuple[StateGroup, ...]:
+    """Return groups of which no two have a value in common, or raise an error."""
+    listed = tuple(groups)
+    seen: dict[str, str] = {}
+    for group in listed:
+        for value in group.values:
+            if seen.setdefault(value, group.name) != group.name:
+                raise InputError(f"{value} is in two groups, {seen[value]} and {group.name}")
+    return listed
+
+
+@dataclass(frozen=True, slots=True)
 class StringsType:
+    """Strings that all hold at once, one string, or strings with exclusive `groups` (states)."""
+
     several: bool = True
+    groups: tuple[StateGroup, ...] = ()
 
     @property
     def expects(self) -> str:
@@ -163,6 +190,11 @@ class StringsType:
     def unify(self, left: Strings, right: Strings) -> Strings | None:
         if not self.several and left != right:
             return None
+        for group in self.groups:
+            ours, theirs = ({m for m in one.members if symbol(m) in group.values}
+                            for one in (left, right))  # fmt: skip
+            if ours and theirs and ours != theirs:
+                return None
         return Strings(left.members | right.members)
 
 

@@ -78,6 +78,8 @@ def _slot(belief: SlotBelief, width: int) -> Iterator[str]:
 def _errors_text(belief: SlotBelief) -> Iterator[str]:
     """Yield what was learned about the errors of numbers and days."""
     scales = belief.parameters.scales
+    if belief.state is not None and (belief.state.changed > 0).any():
+        yield f"  changes {365.25 * belief.state.rate:.2g} times a year (learned)\n"
     if scales is None:
         return
     unit = " days" if belief.parsed.kind == "date" else ""
@@ -108,6 +110,8 @@ def _answer(answer: SlotAnswer, width: int) -> Iterator[str]:
         yield f"{cut_text(text, width)}\n"
     if answer.unknown >= 0.00005:
         yield f"    {answer.unknown:.4f}  unknown\n"
+    if answer.changed is not None and max(answer.changed, answer.contradicted or 0) >= MIN_CONFLICT:
+        yield f"    changed {answer.changed:.4f}, a report is wrong {answer.contradicted:.4f}\n"
     if not leads:
         yield from (_level_line(level, width) for level in _wider_levels(answer))
     if answer.estimate is not None and answer.estimate.low != answer.estimate.high:
@@ -216,7 +220,8 @@ def fused_json(
             entry = objects.setdefault(
                 answer.object, {"object": answer.object, "slots": {}, "said": []}
             )
-            entry["slots"][answer.slot] = _answer_json(answer) | {"conflict": kappa}
+            conflict = kappa if answer.contradicted is None else answer.contradicted
+            entry["slots"][answer.slot] = _answer_json(answer) | {"conflict": conflict}
     for name, entry in objects.items():
         entry["said"] = claims.get(name, [])
     document: dict[str, Any] = {
@@ -242,6 +247,8 @@ def _answer_json(answer: SlotAnswer) -> dict[str, Any]:
         "unknown": answer.unknown,
         "estimate": None if answer.estimate is None else _flat(answer.estimate),
     }
+    if answer.changed is not None:
+        document |= {"changed": answer.changed, "contradicted": answer.contradicted}
     if answer.levels:
         document["levels"] = _values_json(answer.levels)
     if answer.members:
@@ -269,6 +276,7 @@ def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
         "method": belief.method,
         "dependence": _dependence(belief),
         "errors": _errors_json(belief),
+        "changes_per_day": None if belief.state is None else belief.state.rate,
         "set_aside": [_flat(one) for one in belief.parsed.damaged],
     }
 
