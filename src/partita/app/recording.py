@@ -14,6 +14,7 @@ from typing import Any
 from partita.app.batch import Outcome
 from partita.app.runner import Earlier, Runner, stored_settings
 from partita.errors import InputError
+from partita.files.resume import changed_setting
 from partita.store import runs, tables
 from partita.store.runs import write_message
 from partita.store.store import Store
@@ -110,19 +111,12 @@ def _start(
         if runs.add_if_new(connection, tables.runs, _run_row(run, runner, inputs, parent)):
             return []
         row = runs.read_run(connection, run)
-        _refuse_other_settings(run, row["settings"], runner.provenance)
+        if found := changed_setting(row["settings"], runner.provenance):
+            problem = f"run {run} was made with {found[0]} {found[1]}, and here it is {found[2]}"
+            raise InputError(f"{problem}; use another --name")
         new = [one for one in inputs if one not in row["inputs"]]
         runs.change_run(connection, run, inputs=[*row["inputs"], *new], outcome=RUNNING)
         return runs.message_rows(connection, run)
-
-
-def _refuse_other_settings(run: str, stored: dict[str, Any], current: dict[str, Any]) -> None:
-    """Refuse to mix messages that were resolved in different ways."""
-    for name in dict.fromkeys([*current, *stored]):
-        if stored.get(name) != current.get(name):
-            was, now = stored.get(name, "none"), current.get(name, "none")
-            problem = f"run {run} was made with {name} {was}, and here it is {now}"
-            raise InputError(f"{problem}; use another --name")
 
 
 def _run_row(run: str, runner: Runner, inputs: Sequence[str], parent: str | None) -> dict[str, Any]:

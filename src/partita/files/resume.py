@@ -121,12 +121,18 @@ def _line(raw: bytes, place: Place) -> Mapping[str, Any]:
 def refuse_other(path: str | Path, done: Mapping[str, Stretch], settings: Run) -> None:
     """Raise an error if messages were resolved with other settings."""
     for message, stretch in done.items():
-        earlier = {name: value for name, value in stretch.run.items() if name != "text"}
-        for name in [*settings, *earlier]:
-            if earlier.get(name) != settings.get(name):
-                was, here = earlier.get(name, "none"), settings.get(name, "none")
-                problem = f"message {message} was done with {name} {was}, and this run has {here}"
-                raise InputError(f"{problem}; {ADVICE}", file=str(path))
+        if found := changed_setting(stretch.run, settings):
+            name, was, here = found
+            problem = f"message {message} was done with {name} {was}, and this run has {here}"
+            raise InputError(f"{problem}; {ADVICE}", file=str(path))
+
+
+def changed_setting(earlier: Run, settings: Run) -> tuple[str, Any, Any] | None:
+    """Return the first setting that differs, as it was and as it is; the text is none."""
+    for name in dict.fromkeys([*settings, *earlier]):
+        if name != "text" and earlier.get(name) != settings.get(name):
+            return name, earlier.get(name, "none"), settings.get(name, "none")
+    return None
 
 
 @dataclass(slots=True)

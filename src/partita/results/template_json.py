@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast, get_args
 
 from partita.core import Antecedent, Denial, Entity, Figure, Form, SlotValue, Status, Template
@@ -10,60 +10,34 @@ from partita.core.entities import Plain
 from partita.core.templates import ASSERTIONS
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
 
-TEXTS = ("text", "region", "sort", "head", "rule")
-INTEGERS = ("start", "end", "sentence")
+Reader = Callable[[Any, str, Place], Any]
 ATTRIBUTES = {"sort": "type"}  # files keep the name that they have had from the first version on
-OTHERS = ("number", "form", "slots", "antecedents", "context")
 
 
 def template_json(template: Template) -> dict[str, Any]:
     """Return every field, in the order of the record."""
-    return {
-        "id": template.id,
-        "text": template.text,
-        "start": template.start,
-        "end": template.end,
-        "region": template.region,
-        "sentence": template.sentence,
-        "sort": template.type,
-        "head": template.head,
-        "number": template.number,
-        "form": template.form,
-        "slots": dict(template.slots),
-        "rule": template.rule,
-        "antecedents": [{"id": one.id, "preferred": one.preferred} for one in template.antecedents],
-        "context": dict(template.context),
-    }
+    document = {name: getattr(template, ATTRIBUTES.get(name, name)) for name in ("id", *READERS)}
+    document |= {"slots": dict(template.slots), "context": dict(template.context)}
+    antecedents = [{"id": one.id, "preferred": one.preferred} for one in template.antecedents]
+    return document | {"antecedents": antecedents}
 
 
 def template_of(value: Any, place: Place) -> Template:
     """Parse a template from its object, or from its id alone."""
     if isinstance(value, str):
         return Template(value)
-    template = fields(
-        value, "a template", place, needed=("id",), allowed=(*TEXTS, *INTEGERS, *OTHERS)
-    )
+    template = fields(value, "a template", place, needed=("id",), allowed=tuple(READERS))
     name = text_of(template["id"], "id of a template", place)
-    parsed_fields: dict[str, Any] = {}
-    for field in (one for one in template if one in TEXTS):
-        parsed_fields[ATTRIBUTES.get(field, field)] = text_of(
-            template[field], f"{field} of {name}", place
-        )
-    for field in (one for one in template if one in INTEGERS):
-        parsed_fields[field] = integer_of(template[field], f"{field} of {name}", place)
-    return Template(
-        name,
-        **parsed_fields,
-        number=_number(template.get("number"), name, place),
-        form=_form(template.get("form", ""), name, place),
-        slots=_mapping(template.get("slots", {}), f"slots of {name} are", place),
-        antecedents=_antecedents(template.get("antecedents", []), name, place),
-        context=_context(template.get("context", {}), name, place),
-    )
+    parsed = {
+        ATTRIBUTES.get(field, field): read(template[field], f"{field} of {name}", place)
+        for field, read in READERS.items()
+        if field in template
+    }
+    return Template(name, **parsed)
 
 
-def _context(value: Any, name: str, place: Place) -> dict[str, Any]:
-    context = _mapping(value, f"context of {name} is", place)
+def _context(value: Any, what: str, place: Place) -> dict[str, Any]:
+    context, name = _mapping(value, f"{what} is", place), what.removeprefix("context of ")
     for one in list_of(context.get(ASSERTIONS, []), f"{ASSERTIONS} of {name}", place):
         what = f"an assertion of {name}"
         given = fields(
@@ -72,7 +46,7 @@ def _context(value: Any, name: str, place: Place) -> dict[str, Any]:
         if given["status"] not in get_args(Status):
             expected = ", ".join(get_args(Status))
             place.refuse(f"status of {what} is {given['status']!r}; expected {expected}")
-        _mapping(given["slots"], f"slots of {what} are", place)
+        _slots(given["slots"], f"slots of {what}", place)
         for ends in (given.get("span", [0, 0]), given.get("scope", [0, 0])):
             if len(list_of(ends, f"span and scope of {what}", place)) != 2:
                 place.refuse(f"span or scope of {what} is {ends!r}; expected two numbers")
@@ -81,17 +55,19 @@ def _context(value: Any, name: str, place: Place) -> dict[str, Any]:
     return context
 
 
-def _number(value: Any, name: str, place: Place) -> int | str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return integer_of(value, f"number of {name}", place)
+def _number(value: Any, what: str, place: Place) -> int | str | None:
+    return value if value is None or isinstance(value, str) else integer_of(value, what, place)
 
 
-def _form(value: Any, name: str, place: Place) -> Form:
+def _form(value: Any, what: str, place: Place) -> Form:
     if value not in get_args(Form):
         expected = ", ".join(filter(None, get_args(Form)))
-        place.refuse(f"form of {name} is {value!r}; expected {expected}")
+        place.refuse(f"{what} is {value!r}; expected {expected}")
     return cast(Form, value)
+
+
+def _slots(value: Any, what: str, place: Place) -> dict[str, Any]:
+    return _mapping(value, f"{what} are", place)
 
 
 def _mapping(value: Any, what: str, place: Place) -> dict[str, Any]:
@@ -100,17 +76,35 @@ def _mapping(value: Any, what: str, place: Place) -> dict[str, Any]:
     return value
 
 
-def _antecedents(value: Any, name: str, place: Place) -> tuple[Antecedent, ...]:
-    return tuple(_antecedent(one, name, place) for one in list_of(value, "antecedents", place))
+def _antecedents(value: Any, what: str, place: Place) -> tuple[Antecedent, ...]:
+    what = what.replace("antecedents of", "an antecedent of")
+    antecedents = []
+    for one in list_of(value, "antecedents", place):
+        given = fields(one, what, place, needed=("id",), allowed=("preferred",))
+        preferred = given.get("preferred", False)
+        if not isinstance(preferred, bool):
+            place.refuse(f"preferred of {what} is {preferred!r}; expected true or false")
+        antecedents.append(Antecedent(text_of(given["id"], f"id of {what}", place), preferred))
+    return tuple(antecedents)
 
 
-def _antecedent(value: Any, name: str, place: Place) -> Antecedent:
-    what = f"an antecedent of {name}"
-    given = fields(value, what, place, needed=("id",), allowed=("preferred",))
-    preferred = given.get("preferred", False)
-    if not isinstance(preferred, bool):
-        place.refuse(f"preferred of {what} is {preferred!r}; expected true or false")
-    return Antecedent(text_of(given["id"], f"id of {what}", place), preferred)
+# how each field of a template is read, in the order of the record
+READERS: dict[str, Reader] = {
+    "text": text_of,
+    "start": integer_of,
+    "end": integer_of,
+    "region": text_of,
+    "sentence": integer_of,
+    "sort": text_of,
+    "head": text_of,
+    "number": _number,
+    "form": _form,
+    "slots": _slots,
+    "rule": text_of,
+    "antecedents": _antecedents,
+    "context": _context,
+}
+INTEGERS = tuple(name for name, read in READERS.items() if read is integer_of)
 
 
 NEEDED = ("id", "sort", "templates", "probability", "slots")
@@ -153,9 +147,7 @@ def entity_of(value: Any, place: Place) -> Entity:
     entity = fields(value, "an entity", place, needed=NEEDED, allowed=ALLOWED)
     name = text_of(entity["id"], "id of an entity", place)
     templates = _texts(entity["templates"], f"templates of {name}", place)
-    slots = entity["slots"]
-    if not isinstance(slots, dict):
-        place.refuse(f"slots of {name} are {slots!r}; expected an object")
+    slots = _slots(entity["slots"], f"slots of {name}", place)
     return Entity(
         id=name,
         type=text_of(entity["sort"], f"sort of {name}", place),
@@ -175,7 +167,7 @@ def entity_of(value: Any, place: Place) -> Entity:
 def _denial(value: Any, name: str, place: Place) -> Denial:
     what = f"a denial of {name}"
     given = fields(value, what, place, needed=("slots", "templates"), allowed=("cue",))
-    slots = _mapping(given["slots"], f"slots of {what} are", place)
+    slots = _slots(given["slots"], f"slots of {what}", place)
     templates = _texts(given["templates"], f"templates of {what}", place)
     return Denial(slots, templates, text_of(given.get("cue", ""), f"cue of {what}", place))
 
