@@ -10,13 +10,17 @@ SETS ?= 250
 PATHS := tests packages/partita-incidents/tests benchmarks scripts .
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench fuzz kill load mutate traps docs figures screenshots clean
+.PHONY: demo test check wheel bench fuzz kill load mutate traps docs figures screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
 
 test: check
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# A wheel with machine code of all kernels for Linux on x86-64, into dist/; needs a C compiler.
+wheel: $(VENV)/.ready
+	PARTITA_WHEEL=library PARTITA_COMPILER=$(CURDIR)/$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -62,7 +66,7 @@ screenshots: $(VENV)/.dev
 	PARTITA_SCREENSHOTS=screenshots $(BIN)/python -m pytest tests/browser/test_views.py -q -n 0 -k test_a_view
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

@@ -1,366 +1,363 @@
-"""The cache of compiled kernels: never stale, and in a folder that can be written to."""
+"""Machine code of kernels: never stale, never planted, and equal to the kernels as written."""
 
 from __future__ import annotations
 
-import importlib.util
+import logging
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
+import numpy as np
 import pytest
 
 import partita
 from partita import compilation
-from partita.compilation import cached_code, dispatchers
-from partita.configurations.joint import codes as joint_columns
-from partita.configurations.joint import features_kernels as joint_features_kernels
-from partita.configurations.sparse import posterior as walk_kernels
-from partita.configurations.sparse import tree
+from partita.compilation import cache, loading
+from partita.compilation.library import Entry
+from partita.compilation.signatures import Array, Generator, Number, Record, signature
 
 PACKAGE = Path(partita.__file__).parent
 
-HELPERS = '''
+HELPERS = """
 from partita.compilation import kernel
 FACTOR = 2
 UNUSED = 1
 
 @kernel()
 def twice(x):
-    """Double."""
-    return inner(x) * FACTOR
+    return x * FACTOR
+"""
+KERNELS = """
+from typing import NamedTuple
 
-@kernel(fastmath={"contract", "reassoc"})
-def inner(x):
-    return x + 1
-'''
-KERNELS = '''
-from numba import types
-from numba.extending import intrinsic
-import helpers
-from helpers import twice
-from partita.compilation import kernel
-OFFSETS = (1, 2.5)
-
-def write(builder, x):
-    return builder.add(x, x.type(1))
-
-@intrinsic
-def raised(typing, x):
-    def code(context, builder, signature, args):
-        return write(builder, args[0])
-    return types.int64(types.int64), code
-
-def made(step):
-    @kernel()
-    def result(x, y=3):
-        """Return a number."""
-        return twice(raised(x)) + OFFSETS[0] + helpers.FACTOR + step + y
-    return result
-
-result = made(7)
-'''
-
-
-@pytest.fixture
-def digest(tmp_path, monkeypatch):
-    """Gives the digest of `result` after an edit of the two modules."""
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-
-    def of(old: str = "", new: str = "") -> str:
-        for name, text in (("helpers", HELPERS), ("kernels", KERNELS)):
-            path = tmp_path / f"{name}.py"
-            path.write_text(text.replace(old, new) if old else text)
-            spec = importlib.util.spec_from_file_location(name, path)
-            module = importlib.util.module_from_spec(spec)
-            monkeypatch.setitem(sys.modules, name, module)
-            spec.loader.exec_module(module)
-        return cached_code.digest(module.result.py_func)
-
-    return of
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("return x + 1", "return x + 2"),  # a helper of a helper
-        ("FACTOR = 2", "FACTOR = 3"),  # a constant of another module
-        ("x.type(1)", "x.type(2)"),  # what an intrinsic is made of
-        ("OFFSETS = (1, 2.5)", "OFFSETS = (1.0, 2.5)"),
-        ("made(7)", "made(8)"),
-        ("y=3", "y=4"),
-        ('{"contract", "reassoc"}', '{"contract"}'),
-        ("def inner(x):\n    return x", "def inner(x):\n    return -x"),
-    ],
-)
-def test_an_edit_changes_the_digest(digest, old, new):
-    assert (old in HELPERS) != (old in KERNELS)
-    assert digest(old, new) != digest()
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("UNUSED = 1", "UNUSED = 2"),
-        ('"""Double."""', '"""Return the double."""'),
-        ("import twice", "import twice  # a comment"),
-        ('{"contract", "reassoc"}', '{"reassoc", "contract"}'),
-    ],
-)
-def test_what_is_not_compiled_leaves_the_digest(digest, old, new):
-    assert (old in HELPERS) != (old in KERNELS)
-    assert digest(old, new) == digest()
-
-
-def test_a_value_that_cannot_be_described_is_refused(digest):
-    with pytest.raises(TypeError, match="a kernel cannot refer to"):
-        digest("OFFSETS = (1, 2.5)", "OFFSETS = [1, 2.5]")
-
-
-PROGRAM = f"""
+import constants
 import numpy as np
-from {walk_kernels.__name__} import join_cell
-from {joint_features_kernels.__name__} import _numerals
-labels, one = np.zeros((1, 3), np.int64), np.ones(1, np.int64)
-join_cell(labels, 0 * one, one, 2, np.arange(2))
-numerals = np.arange(3), np.arange(2)
-print(*labels[0], _numerals(numerals, 0, 1), sum(join_cell.stats.cache_hits.values()))
-print(join_cell.stats.cache_path)
+from helpers import twice
+from partita.compilation import kernel, kernel_record
+
+@kernel_record("f8[:,:], i8")
+class Rows(NamedTuple):
+    values: np.ndarray
+    count: int
+
+@kernel(entry="Rows, (b1, f8), i8[:], rng")
+def result(rows, facts, added, rng):
+    total = rows.values.sum() + constants.OFFSET
+    added += rows.count
+    drawn = np.empty(3)
+    for n in range(3):
+        drawn[n] = rng.random()
+    return twice(total) if facts[0] else facts[1], Rows(rows.values[1:], len(added)), drawn
+
+@kernel(entry="i8, i8")
+def divided(a, b):
+    return a // b
+
+@kernel(entry="i8")
+def allocated(n):
+    return np.zeros(n).sum()
+
+@kernel(entry="i8[:], i8")
+def shared(values, first):
+    return values[first:]
+"""
+PROGRAM = """
+import sys
+import numpy as np
+import kernels
+rows = kernels.Rows(np.arange(6.0).reshape(3, 2), 5)
+added = np.zeros(4, np.int64)
+total, other, drawn = kernels.result(rows, (True, 0.5), added, np.random.default_rng(1))
+print(total, *other.values.ravel(), other.count, *added, drawn.tolist(), sep=" ")
+print("numba" in sys.modules)
 """
 
 
-def start(package: Path, **environment: str) -> subprocess.Popen[str]:
-    inherited = {k: v for k, v in os.environ.items() if not k.endswith(("_CACHE", "_CACHE_DIR"))}
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder of modules with kernels, and a cache of their machine code."""
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    (tmp_path / "constants.py").write_text("OFFSET = 1\n")
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "cache").mkdir(mode=0o700)
+    return tmp_path
+
+
+def start(place: Path, program: str = PROGRAM, **environment: str) -> subprocess.Popen[str]:
+    own = {"PYTHONPATH": str(place), "PARTITA_CACHE": str(place / "cache")}
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
-        env={**inherited, "PYTHONPATH": str(package.parent), **environment},
-        cwd=package.parent,
+        [sys.executable, "-c", program],
+        env={**os.environ, **own, **environment},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def output(process: subprocess.Popen[str]) -> tuple[str, Path]:
-    """The numbers that the program printed, and its cache folder."""
-    numbers, folder = process.communicate()[0].splitlines()
-    assert process.returncode == 0
-    return numbers, Path(folder)
+def output(process: subprocess.Popen[str]) -> tuple[list[str], list[str]]:
+    """Return the lines of a process on standard output and standard error."""
+    out, error = process.communicate()
+    assert process.returncode == 0, error
+    return out.splitlines(), error.splitlines()
+
+
+def files(place: Path) -> list[Path]:
+    return sorted((place / "cache" / "kernels").glob("kernels-*.kernels"))
+
+
+def expected(total: float = 32.0) -> str:
+    drawn = np.random.default_rng(1).random(3).tolist()
+    return f"{total} 2.0 3.0 4.0 5.0 4 5 5 5 5 {drawn}"
+
+
+def test_kernels_are_compiled_once_and_anew_after_an_edit(place: Path) -> None:
+    """At first two processes race; what is compiled is called without Numba."""
+    runs = [output(process) for process in [start(place), start(place)]]
+    assert [out for out, _ in runs] == [[expected(), "False"]] * 2
+    assert len(files(place)) == 1
+    for _, error in runs:
+        assert error[0] == "partita: compiling for this machine, once ..."
+        assert re.fullmatch(r"partita: compiling for this machine, once: \d+ s", error[1])
+    assert output(start(place)) == ([expected(), "False"], [])
+    (place / "helpers.py").write_text(HELPERS.replace("FACTOR = 2", "FACTOR = 3"))
+    assert output(start(place))[0][0] == expected(48.0)
+    (place / "constants.py").write_text("OFFSET = 2\n")
+    assert output(start(place))[0][0] == expected(51.0)
+    (place / "constants.py").write_text("OFFSET = 1\n")
+    assert output(start(place)) == ([expected(48.0), "False"], [])  # found again
+    assert len(files(place)) == 3
+
+
+@pytest.mark.parametrize("how", ["python", "numba"])
+def test_the_way_of_calling_can_be_chosen(place: Path, how: str) -> None:
+    out, error = output(start(place, PARTITA_KERNELS=how))
+    assert out == [expected(), str(how == "numba")]
+    assert (error, files(place)) == ([], [])
+
+
+def test_an_unknown_way_of_calling_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARTITA_KERNELS", "rust")
+    with pytest.raises(ValueError, match=r"'rust' \(expected one of library, numba, python"):
+        compilation.mode()
+
+
+ERRORS = """
+import numpy as np
+import kernels
+
+def told(call, *args):
+    try:
+        return call(*args)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+print(told(kernels.divided, 7, np.int64(2)))
+print(told(kernels.divided, 7, 0))
+print(told(kernels.allocated, 1 << 50))
+print(told(kernels.divided, 7, 0.5))
+print(told(kernels.shared, [1, 2], 0))
+print(told(kernels.shared, np.zeros((2, 2), np.int64), 0))
+print(told(kernels.shared, np.zeros(2), 0))
+print(told(kernels.shared, 1))
+print(kernels.shared(np.arange(6)[::2], 1), kernels.shared(np.arange(3, dtype=np.int32), 1))
+values = np.arange(1000)
+part = kernels.shared(values, 998)
+part[0] = -1
+print(values[-2:], part)
+del values
+print(part)
+read_only = np.arange(2)
+read_only.flags.writeable = False
+print(kernels.shared(read_only, 1))
+strided = np.zeros(8, np.int64)[::2]
+rows = kernels.Rows(np.asfortranarray(np.arange(6.0).reshape(3, 2)), 5)
+total, other, _ = kernels.result(rows, (True, 0.5), strided, np.random.default_rng(1))
+print(total, other.values.tolist(), strided)
+"""
+
+
+def test_errors_and_unusual_arguments(place: Path) -> None:
+    out, _ = output(start(place, ERRORS))
+    assert out == [
+        "3",
+        "ZeroDivisionError: kernel kernels.divided failed",
+        "MemoryError: kernel kernels.allocated failed",
+        "TypeError: kernel kernels.divided takes (i8, i8), not (int, float)",
+        "TypeError: kernel kernels.shared takes (i8[:], i8), not (list, int)",
+        "TypeError: kernel kernels.shared takes (i8[:], i8), not (i8[:,:], int)",
+        "TypeError: kernel kernels.shared takes (i8[:], i8), not (f8[:], int)",
+        "TypeError: kernel kernels.shared takes (i8[:], i8), not (int)",
+        "[2 4] [1 2]",
+        "[ -1 999] [ -1 999]",
+        "[ -1 999]",
+        "[1]",
+        "32.0 [[2.0, 3.0], [4.0, 5.0]] [5 5 5 5]",
+    ]
+
+
+def test_a_kernel_that_needs_foreign_functions_is_not_compiled(place: Path) -> None:
+    text = (
+        "from partita.compilation import kernel\n@kernel(entry='i8')\ndef shown(x):\n    print(x)\n"
+    )
+    (place / "kernels.py").write_text(text)
+    process = start(place, "import kernels; kernels.shown(1)")
+    error = process.communicate()[1]
+    assert process.returncode == 1
+    assert re.search(
+        r"the kernels of kernels cannot be compiled: .*kernels need numba_", error, re.S
+    )
+
+
+def _own(path: Path, user: int) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    os.chown(path, user, -1, follow_symlinks=False)
+
+
+def _link(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+def _change(path: Path) -> None:
+    first, _, code = path.read_bytes().partition(b"\n")
+    path.write_bytes(first + b"\n" + code[:-1] + bytes([code[-1] ^ 1]))
+
+
+FORGERIES = {
+    "owner": (lambda path: _own(path, 65534), "it belongs to user 65534"),
+    "mode": (lambda path: path.chmod(0o666), "others may write to it"),
+    "group": (lambda path: path.chmod(0o620), "others may write to it"),
+    "link": (_link, "it is a link"),
+    "changed": (_change, "it is damaged or was changed"),
+    "no JSON": (lambda path: path.write_bytes(b"\x80\x04.\ncode"), "it is damaged or was changed"),
+    "folder": (lambda path: path.parent.chmod(0o777), "its folder .*: others may write to it"),
+    "folders": (lambda path: path.parents[1].chmod(0o770), "its folder .*: others may write to it"),
+    "its owner": (lambda path: _own(path.parent, 65534), "its folder .*: it belongs to user 65534"),
+}
 
 
 @pytest.fixture
-def package(tmp_path):
-    ignored = shutil.ignore_patterns("__pycache__", "*.json", "*.yaml", "*.txt")
-    return Path(shutil.copytree(PACKAGE, tmp_path / "copy" / "partita", ignore=ignored))
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of machine code in a cache."""
+    folder = tmp_path / "cache" / "kernels"
+    folder.mkdir(parents=True)
+    folder.chmod(0o700)
+    folder.parent.chmod(0o700)
+    monkeypatch.setenv("PARTITA_CACHE", str(folder.parent))
+    return cache.write(folder, "group", {"entries": {}}, b"code")
 
 
-def edit(package: Path, module: ModuleType, old: str, new: str) -> None:
-    path = package / Path(str(module.__file__)).relative_to(PACKAGE)
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
+@pytest.mark.parametrize("name", FORGERIES)
+def test_what_others_may_have_written_is_refused_in_one_line(
+    name: str, kept: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert [code for _, code in cache.kept("group", cache.folders())] == [b"code"]
+    forge, reason = FORGERIES[name]
+    forge(kept)
+    assert list(cache.kept("group", cache.folders())) == []
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert re.fullmatch(rf"partita: {kept} is not used: {reason}[^\n]*", record.getMessage())
 
 
-def test_an_edited_helper_or_constant_is_compiled_anew(package):
-    """Both kernels stand in other modules than what is edited; at first two processes race."""
-    numeral = joint_columns.OTHER_NUMERAL
-    for process in [start(package), start(package)]:
-        numbers, folder = output(process)
-        assert numbers.startswith(f"2 0 2 {numeral} ")
-        assert folder == package / "__pycache__" / "kernels"
-    edit(package, tree, "np.uint64(56))", "np.uint64(56)) + 1")
-    with (package / Path(str(joint_columns.__file__)).relative_to(PACKAGE)).open("a") as file:
-        file.write("\nOTHER_NUMERAL = 12345\n")
-    assert output(start(package))[0] == "0 2 2 12345 0"
-    edit(package, tree, "np.uint64(56)) + 1", "np.uint64(56))")
-    assert output(start(package))[0] == "2 0 2 12345 1"  # found in the cache again
+def test_a_changed_object_is_compiled_anew_and_said(place: Path) -> None:
+    output(start(place))
+    [file] = files(place)
+    _change(file)
+    out, error = output(start(place))
+    assert out == [expected(), "False"]
+    assert error[0] == (
+        f"partita: {file} is not used: it is damaged or was changed (its checksum differs)"
+    )
+    assert output(start(place)) == ([expected(), "False"], [])
 
 
-def test_without_a_writable_package_the_users_cache_is_used(package, tmp_path):
-    (package / "__pycache__").write_text("not a folder")
-    process = start(package, XDG_CACHE_HOME=str(tmp_path / "cache"), HOME=str(tmp_path))
-    assert tmp_path / "copy" not in (folder := output(process)[1]).parents
-    assert folder.is_relative_to(tmp_path)
-    assert any(folder.glob("*.nbc"))
+def test_caches_of_earlier_versions_are_ignored(kept: Path) -> None:
+    for name in ("group-0123.py311.nbi", "group-0123.native"):
+        (kept.parent / name).write_bytes(b"\x80\x04cos\nsystem\n")
+    assert [code for _, code in cache.kept("group", cache.folders())] == [b"code"]
+    texts = [path.read_text() for path in Path(cache.__file__).parent.glob("*.py")]
+    assert not any(re.search(r"import.*(pickle|marshal|shelve)", text) for text in texts)
 
 
-@pytest.fixture
-def _fresh():
-    cached_code.folder.cache_clear()
-    yield
-    cached_code.folder.cache_clear()
+def test_the_files_used_last_are_kept(kept: Path) -> None:
+    folder = kept.parent
+    for n in range(cache.KEPT + 3):
+        path = cache.write(folder, "other", {"n": n}, b"")
+        os.utime(path, (n, n))
+    assert len(list(folder.glob("other-*"))) == cache.KEPT
+    assert kept.exists()
 
 
-@pytest.mark.usefixtures("_fresh")
-def test_the_folder_can_be_chosen(tmp_path, monkeypatch):
+def test_the_folder_is_beside_the_package_or_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("PARTITA_CACHE", raising=False)
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
-    assert cached_code.folder() == tmp_path / "numba" / "kernels"
-    cached_code.folder.cache_clear()
-    monkeypatch.setenv("PARTITA_CACHE", str(tmp_path / "own"))
-    assert cached_code.folder() == tmp_path / "own" / "kernels"
-
-
-@pytest.mark.usefixtures("_fresh")
-def test_kernels_work_without_any_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "file" / "x" / "cache.py"))
     (tmp_path / "file").touch()
-    monkeypatch.setenv("PARTITA_CACHE", str(tmp_path / "file"))
+    cache.writable_folder.cache_clear()
+    assert cache.writable_folder() == tmp_path / "partita" / "kernels"
+    monkeypatch.setenv("PARTITA_CACHE", str(tmp_path / "own"))
+    cache.writable_folder.cache_clear()
+    assert cache.writable_folder() == tmp_path / "own" / "kernels"
+    cache.writable_folder.cache_clear()
 
-    @compilation.kernel()
-    def one() -> int:
-        return 1
 
-    assert one() == 1
-    assert cached_code.folder() is None
+def test_kernels_work_without_any_folder(place: Path) -> None:
+    (place / "file").touch()
+    out, error = output(start(place, PARTITA_CACHE=str(place / "file")))
+    assert out == [expected(), "False"]
+    assert len(error) == 2
 
 
 @pytest.mark.parametrize(
     ("platform", "folder"),
     [("linux", "xdg/partita"), ("darwin", "home/Library/Caches/partita"), ("win32", "app/partita")],
 )
-def test_the_users_cache_follows_the_platform(platform, folder, monkeypatch):
+def test_the_users_cache_follows_the_platform(
+    platform: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setenv("XDG_CACHE_HOME", "xdg")
     monkeypatch.setenv("LOCALAPPDATA", "app")
     monkeypatch.setenv("HOME", "home")
-    assert cached_code.user_cache() == Path(folder)
+    assert cache.user_cache() == Path(folder)
 
 
-def test_the_kernels_used_last_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(dispatchers, "ENTRIES", 2)
-    for age, name in enumerate(["d", "c", "b", "a"]):
-        for suffix in ("nbi", "1.nbc", "2.nbc"):
-            (tmp_path / f"kernels.{name}-0123.py311.{suffix}").touch()
-        os.utime(tmp_path / f"kernels.{name}-0123.py311.nbi", (age, age))
-    dispatchers.prune(tmp_path)
-    assert {path.name[8] for path in tmp_path.iterdir()} == {"a", "b"}
-    assert len(list(tmp_path.iterdir())) == 6
+def test_signatures() -> None:
+    class Pair(tuple):
+        pass
+
+    compilation.kernel_record("i8, u1[:,:]")(Pair)
+    kinds = signature(" f8, i4[:], (b1, rng),\n Pair", {"Pair": Pair})
+    named = Record((Number("i8"), Array("u1", 2)), Pair)
+    assert kinds == (Number("f8"), Array("i4", 1), Record((Number("b1"), Generator())), named)
+    assert ", ".join(map(str, kinds)) == "f8, i4[:], (b1, rng), Pair"
+    assert signature("", {}) == ()
+    for wrong in ("f8[", "g8", "g8[:]", "(f8", "f8)", "f8; f8", "f8 f8"):
+        with pytest.raises(TypeError, match="is no signature"):
+            signature(wrong, {})
 
 
-MOVED = """
-import sys
-from typing import NamedTuple
-import numpy as np
-from partita.compilation import kernel
-class Rows(NamedTuple):
-    values: np.ndarray
-Rows.__module__ = sys.argv[1]
-sys.modules[sys.argv[1]] = sys.modules["__main__"]
-@kernel()
-def total(rows):
-    return rows.values.sum()
-print(total(Rows(np.arange(4.0))))
-"""
+def test_all_kernels_use_the_decorator() -> None:
+    own = {"__init__.py", "compiler.py"}
+    texts = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
+    users = [p for p, text in texts.items() if re.search(r"\b(n?jit|g?u?vectorize)\b", text)]
+    assert {path.name for path in users if path.parent.name == "compilation"} == own
+    assert [path for path in users if path.parent.name != "compilation"] == []
 
 
-def test_a_class_of_arguments_may_move_to_another_module(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(MOVED)
-    environment = os.environ | {"PARTITA_CACHE": str(tmp_path / "cache")}
-    for module in ("before", "after", "after"):
-        command = [sys.executable, str(script), module]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        assert done.stdout == "6.0\n", done.stderr
+def test_an_entry_is_described_by_its_types() -> None:
+    entry = Entry("name", 0, signature("i8[:], f8", {}), None, 0)
+    with pytest.raises(TypeError, match=r"name takes \(i8\[:\], f8\), not \(str, int\)"):
+        entry("text", 1)
 
 
-def test_all_kernels_use_the_decorator():
-    """With numba's own, the cache would not notice edits in other modules."""
-    own = Path(dispatchers.__file__)
-    texts = {path: path.read_text() for path in PACKAGE.rglob("*.py") if path != own}
-    assert [
-        path for path, text in texts.items() if re.search(r"\b(n?jit|g?u?vectorize)\b", text)
-    ] == []
-
-
-def test_kernels_are_loaded_without_the_linear_algebra_of_scipy() -> None:
-    """Numba imports it to look for BLAS, which takes longer than loading the kernels."""
-    code = (
-        "import sys, numpy as np\n"
-        "from partita.configurations.sparse.tree import degeneracy\n"
-        "degeneracy(np.zeros((2, 2), dtype=np.bool_))\n"
-        "assert 'numba.np.arraymath' in sys.modules\n"
-        "assert 'scipy.linalg' not in sys.modules\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-NATIVE = """
-import sys
-import numpy as np
-from partita.configurations.search.best import renumber
-def called():
-    rows, weights = np.array([[3, 3, 1, 0], [2, 0, 0, 2]]), np.empty(2)
-    renumber(np.arange(16.0).reshape(4, 4), rows, weights)
-    return [*rows.ravel().tolist(), *weights.tolist()]
-first, without = called(), "numba" not in sys.modules
-from partita.configurations.sparse.tree import degeneracy
-degeneracy(np.zeros((2, 2), dtype=np.bool_))
-print(without, first == called(), *first)
-"""
-
-
-def test_native_kernels_are_called_without_numba_once_they_are_compiled(tmp_path):
-    """Where Numba is loaded afterwards, by another kernel, both work beside each other."""
-    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path)}
-    lines = [
-        subprocess.run(
-            [sys.executable, "-c", NATIVE], env=environment, capture_output=True, text=True
-        ).stdout
-        for _ in range(3)
-    ]
-    answer = "True 0 0 1 2 0 1 1 0 1.0 9.0\n"
-    assert lines == [f"False {answer}", f"True {answer}", f"True {answer}"]
-
-
-def test_damaged_machine_code_is_compiled_anew(tmp_path):
-    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", NATIVE]
-    first = subprocess.run(command, env=environment, capture_output=True, text=True).stdout
-    for file in (tmp_path / "kernels").glob("*.native"):
-        file.write_bytes(file.read_bytes()[:1000])
-    assert subprocess.run(command, env=environment, capture_output=True, text=True).stdout == first
-
-
-def test_without_the_runtime_native_kernels_are_called_by_numba(tmp_path):
-    """Another version of Numba may have its extension modules elsewhere."""
-    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path)}
-    missing = """
-from partita.compilation import native
-native.RUNTIME = (((), "_absent", "NRT_"),)
-"""
-    lines = [
-        subprocess.run(
-            [sys.executable, "-c", code + NATIVE], env=environment, capture_output=True, text=True
-        ).stdout
-        for code in ("", missing)
-    ]
-    assert lines == ["False True 0 0 1 2 0 1 1 0 1.0 9.0\n"] * 2
-
-
-PAIRED = """
-from typing import NamedTuple
-from partita.compilation import kernel
-
-class {name}(NamedTuple):
-    left: int
-    right: int
-
-@kernel()
-def total(pair):
-    return pair.left + pair.right
-"""
-
-
-def test_a_class_of_arguments_that_is_renamed_is_compiled_anew(tmp_path):
-    """The code of the kernel is the same, and its index in the cache names the former class."""
-    environment = {**os.environ, "PARTITA_CACHE": str(tmp_path), "PYTHONPATH": str(tmp_path)}
-    for name in ("Former", "Present"):
-        (tmp_path / "paired.py").write_text(PAIRED.format(name=name))
-        code = f"import paired; print(paired.total(paired.{name}(2, 3)))"
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", code], env=environment, capture_output=True, text=True
-        )
-        assert done.stdout == "5\n", done.stderr
+def test_a_library_is_used_only_with_the_sources_that_it_was_made_from() -> None:
+    assert loading.unchanged({"partita.errors": loading.source_hash("partita.errors")})
+    assert not loading.unchanged({"partita.errors": "0" * 32})
+    assert not loading.unchanged({"partita.no_such_module": "0" * 32})

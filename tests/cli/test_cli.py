@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pty
+import re
 import resource
 import signal
 import subprocess
@@ -496,23 +497,29 @@ def test_debug_shows_the_traceback(tmp_path, monkeypatch):
     assert "Traceback (most recent call last)" in shown.stderr
 
 
-COMPILING = """
-from partita.cli.console import error_boundary
+FOLLOWING = """
 from partita.compilation import kernel
 
-@kernel()
+@kernel(entry="i8")
 def following(x):
     return x + 1
+"""
+COMPILING = """
+from following import following
+from partita.cli.console import error_boundary
 
 with error_boundary():
     print(following(1))
 """
 
 
-def test_a_terminal_shows_that_functions_are_compiled(tmp_path):
+def test_a_terminal_shows_that_functions_are_compiled(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "following.py").write_text(FOLLOWING)
     (tmp_path / "compiling.py").write_text(COMPILING)
     environment = os.environ | {"PARTITA_CACHE": str(tmp_path / "empty")}
-    assert b"compiling for the first use (function 1)\r" in _on_a_terminal(environment)
+    shown = _on_a_terminal(environment)
+    assert re.search(rb"\rpartita: compiling for this machine, once: \d+ s\r\n$", shown)
     assert _on_a_terminal(environment) == b""
 
 

@@ -346,10 +346,10 @@ def test_what_a_package_of_ours_adds_is_named_when_it_is_missing(tmp_path, argum
     """The packages are hidden: the product alone must say what to install."""
     (tmp_path / "m.txt").write_text(MESSAGE)
     hidden = (
-        "import importlib.metadata as m, importlib.util as u, sys\n"
+        "import importlib.util as u, partita.plugins as m, sys\n"
         "entry_points, find_spec = m.entry_points, u.find_spec\n"
         "ours = lambda one: not one.value.startswith('partita_incidents')\n"
-        "m.entry_points = lambda group: list(filter(ours, entry_points(group=group)))\n"
+        "m.entry_points = lambda group, path: list(filter(ours, entry_points(group, path)))\n"
         "u.find_spec = lambda name: None if name == 'partita_incidents' else find_spec(name)\n"
         "from partita.cli import main; main()\n"
     )

@@ -18,11 +18,12 @@ from typer.testing import CliRunner
 import partita
 from partita.app.cluster import first_rule
 from partita.cli import app
+from partita.configurations.forest.batch_kernels import MergeRule
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.solve import solve_set
 from partita.core import Budget
 from partita.linkage import labels as learning
-from partita.linkage.answers import Clustering, MergeRule, cluster_sets, row_probabilities
+from partita.linkage.answers import Clustering, cluster_sets, row_probabilities
 from partita.linkage.cluster_tables import cluster_summary, totals
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched

@@ -22,13 +22,13 @@ from partita.app.solve import (
     solved,
     warned,
 )
+from partita.configurations.forest.batch_kernels import MergeRule
 from partita.core import Budget, FloatArray, Id
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError
 from partita.linkage.answers import (
     SAMPLED,
     Clustering,
-    MergeRule,
     cluster_distributions,
     cluster_sets,
 )

@@ -16,9 +16,9 @@ from partita.cli.console import Console, error_boundary
 from partita.options import Options, declaration, declared_fields
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from typer._click.core import Command, Context
+
+    from partita.plugins import EntryPoint
 
 T = TypeVar("T", bound=Options)
 Function = Callable[[T, Console], None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import sys
@@ -139,30 +138,6 @@ class StandardOutput:
                 raise
 
 
-@contextmanager
-def _compilations_shown(console: Console) -> Iterator[None]:
-    """Show on a terminal that functions are compiled, which makes first runs slow."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    import logging
-
-    count = itertools.count(1)
-    handler = logging.Handler()
-    handler.emit = lambda record: console.progress(  # type: ignore[method-assign]
-        f"compiling for the first use (function {next(count)})"
-    )
-    logger = logging.getLogger("partita.compilation")
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-
-
 INTERRUPTED = 130  # what shells expect of a command that Ctrl-C stopped
 
 
@@ -172,8 +147,7 @@ def error_boundary() -> Iterator[Console]:
     console = Console()
     before = _interrupt_on(signal.SIGTERM)
     try:
-        with _compilations_shown(console):
-            yield console
+        yield console
     except PartitaError as error:
         if str(error):  # sets that failed one by one are already reported
             console.note(str(error))

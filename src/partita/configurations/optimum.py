@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
+from partita.compilation import kernel, plain
 from partita.core import FloatArray, IntArray, restricted_growth
 
 
+@kernel(entry="f8[:,:], i8[:], i8[:], f8[:,:], f8")
 def single_moves(
     theta: FloatArray, order: IntArray, labels: IntArray, gains: FloatArray, tolerance: float
 ) -> bool:
@@ -33,6 +34,7 @@ def single_moves(
     return changed
 
 
+@kernel(entry="f8[:,:], i8[:], f8[:,:], f8, i8, i8")
 def chain_moves(
     theta: FloatArray, labels: IntArray, gains: FloatArray, tolerance: float, a: int, b: int
 ) -> bool:
@@ -86,7 +88,9 @@ def local_search(theta: FloatArray, starts: int = 1) -> IntArray:
     """
     finite, tolerance = _finite(theta)
     n = len(theta)
-    moves = _compiled() if n > SMALL else _Moves(single_moves, _chain)
+    moves = _Moves(single_moves, chain_moves)
+    if n <= SMALL:
+        moves = _Moves(plain(single_moves), plain(chain_moves))
     configurations = [
         _climb(finite, _visit(n, start), tolerance, moves) for start in range(max(1, starts))
     ]
@@ -140,17 +144,3 @@ def _chains(
 def _empty(labels: IntArray) -> IntArray:
     """Return one label that no template has, if there is one."""
     return np.flatnonzero(np.bincount(labels, minlength=len(labels)) == 0)[:1]
-
-
-def _chain(
-    theta: FloatArray, labels: IntArray, gains: FloatArray, tolerance: float, a: int, b: int
-) -> bool:
-    return bool(chain_moves(theta, labels, gains, tolerance, a, b))
-
-
-@cache
-def _compiled() -> _Moves:
-    from partita.compilation import kernel
-
-    compile_ = kernel(native=True)
-    return _Moves(compile_(single_moves), compile_(chain_moves))

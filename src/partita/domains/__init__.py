@@ -21,13 +21,12 @@ from partita.errors import InputError, PartitaError
 from partita.plugins import DOMAINS, installed, load_plugin
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from partita.antecedents.sets import Windows
     from partita.core import Message, Template
     from partita.pairs.characteristics import Characteristic
     from partita.pairs.models import MaximumEntropy, PairModel
     from partita.pipeline import Stages
+    from partita.plugins import EntryPoint
     from partita.rules.domain import RuleSet as Rules
     from partita.rules.extractor import Extractor
     from partita.rules.yaml import Map
@@ -360,6 +359,8 @@ def describe_domains() -> list[dict[str, str]]:
 
     A domain that fails to load has an error and no description.
     """
+    from importlib.metadata import distribution
+
     rows = []
     for name, entry in installed(DOMAINS).items():
         description = error = ""
@@ -367,13 +368,13 @@ def describe_domains() -> list[dict[str, str]]:
             description = load_installed_domain(entry).description
         except PartitaError as failure:
             error = str(failure)
-        package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")
+        package = distribution(entry.package)
         rows.append(
             {
                 "name": name,
                 "description": description,
-                "package": package,
-                "version": version,
+                "package": package.name,
+                "version": package.version,
                 "error": error,
             }
         )

@@ -8,7 +8,7 @@ from partita.compilation import kernel
 from partita.core import FloatArray, IntArray
 
 
-@kernel()
+@kernel(entry="i8[:], f8[:], f8[:], i8[:], f8")
 def window_owners(
     starts: IntArray,
     position: FloatArray,
@@ -56,7 +56,7 @@ def _window(
     return first, last
 
 
-@kernel()
+@kernel(entry="i8[:], f8[:], f8[:], f8[:], f8[:], f8")
 def central_intervals(
     starts: IntArray,
     position: FloatArray,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.configurations.forest.batch_kernels import Answers, MergeRule
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,
@@ -22,7 +21,6 @@ from partita.configurations.forest.model import (
 from partita.configurations.forest.network import ForestNetwork, Watched
 from partita.configurations.forest.posterior import EXACT, SampledForest
 from partita.core import (
-    BoolArray,
     Budget,
     Distribution,
     FloatArray,
@@ -43,55 +41,6 @@ TOGETHER = 1000  # small sets between two lines of progress
 
 Progress = Callable[[str], None]
 NONE = -1
-
-
-class MergeRule(NamedTuple):
-    """The mean probability from which two clusters are merged.
-
-    It is `least` where one or two pairs lie between them, `lowered` of that with some eight pairs,
-    and three quarters of it with fifty or more. Where the F1 of pairs that is expected in a set is
-    low, `share` of that F1 replaces `least`.
-    """
-
-    least: float
-    lowered: float
-    share: float
-
-    @classmethod
-    def fixed(cls, least: float) -> MergeRule:
-        """Return the rule that merges from one mean probability on."""
-        return cls(least, 1.0, math.inf)
-
-
-class Answers(NamedTuple):
-    """Answers for all sets in flat arrays; positions of nodes are those within their set.
-
-    For each node: the first node of its cluster, the mean probability that one of its records is
-    the same as another of its cluster, the probability that the cluster is exactly right, and
-    `side`, its side of the best split. At the first node of a cluster: the probability of its best
-    split, the best merge and its probability. At every node but the first of a set, one merge of
-    the hierarchy: the mean probability between both parts, how many pairs lie between them, and of
-    these the pair whose probability is nearest ½. For each row the probability of the pair; for
-    each set the expected numbers of entities and of true pairs; for each draw the numbers of
-    entities, true pairs, and true pairs within clusters, over all sets.
-    """
-
-    label: IntArray
-    membership: FloatArray
-    exact: FloatArray
-    side: BoolArray
-    split: FloatArray
-    merge: FloatArray
-    merge_with: IntArray
-    height: FloatArray
-    between: FloatArray
-    ask_left: IntArray
-    ask_right: IntArray
-    ask: FloatArray
-    pair: FloatArray
-    entities: FloatArray
-    true_pairs: FloatArray
-    drawn: FloatArray
 
 
 def empty_answers(nodes: int, rows: int, sets: int, draws: int) -> Answers:
@@ -217,8 +166,9 @@ def cluster_distributions(
         if not isinstance(distribution, Distribution):
             raise distribution
         rng = np.random.default_rng(seed)
-        drawn, p = distribution.posterior.draws(SAMPLED, rng), distribution.marginals.value
-        size, first, p = np.ones(drawn.shape[1]), int(starts[k]), np.ascontiguousarray(p)
+        drawn = np.ascontiguousarray(distribution.posterior.draws(SAMPLED, rng))
+        p = np.ascontiguousarray(distribution.marginals.value)
+        size, first = np.ones(drawn.shape[1]), int(starts[k])
         answer_draws(drawn, count_cells(drawn), p, size, first, rule, answers)
         add_draws(drawn, size, first, answers)
         inside = slice(rows[k], rows[k + 1])

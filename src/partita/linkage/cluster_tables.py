@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partita.configurations.forest.batch_kernels import MergeRule
 from partita.core import FloatArray, Id, IntArray
-from partita.linkage.answers import DRAWS, Clustering, MergeRule
+from partita.linkage.answers import DRAWS, Clustering
 
 MIN_LISTED_ALTERNATIVE = 0.001  # probability from which an alternative is listed
 BITS = 0.05  # that an answer must remove to be asked for

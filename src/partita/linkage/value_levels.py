@@ -169,7 +169,7 @@ def blocking_keys(value: RecordValue, kind: str) -> Iterator[str]:
         yield "".join(word[0] for word in value.words)
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], i8[:], i8[:]")
 def edit_similarities(
     letters: IntArray, starts: IntArray, left: IntArray, right: IntArray
 ) -> FloatArray:

@@ -42,7 +42,7 @@ from partita.templates.slots import (
 )
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from partita.plugins import EntryPoint
 
 _FIELDS = (
     *("domain", "about", "extends", "sorts", "disjoint", "overlapping", "slots", "aliases"),

@@ -19,9 +19,9 @@ from partita.app.cluster import (
     fitted,
 )
 from partita.app.solve import Solver
+from partita.configurations.forest.batch_kernels import MergeRule
 from partita.core import Budget, Template, linked_components
 from partita.errors import InputError
-from partita.linkage.answers import MergeRule
 from partita.linkage.cluster_tables import (
     FIXED,
     ClusterSummary,

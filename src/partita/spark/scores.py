@@ -12,9 +12,9 @@ import numpy as np
 from partita.app.batch import Failures
 from partita.app.cluster import MIN_MERGE_PROBABILITY, RecordKnowledge, answered
 from partita.app.solve import Solver
+from partita.configurations.forest.batch_kernels import MergeRule
 from partita.core import Template, linked_components
 from partita.errors import InputError, PartitaError
-from partita.linkage.answers import MergeRule
 from partita.linkage.cluster_tables import (
     alternatives,
     pair_columns,

@@ -47,7 +47,7 @@ class Codes(dict[str, int]):
 
         self._distinct = self._distinct or DistinctTexts()
         places = np.array([column.places for column in columns])
-        starts, ends = places.transpose(1, 2, 0).reshape(2, -1)
+        starts, ends = np.ascontiguousarray(places.transpose(1, 2, 0)).reshape(2, -1)
         numbers, new = self._distinct.numbers(columns[0].block.data, starts, ends)
         if self or not _regular(new):
             added = self._of_texts(new)

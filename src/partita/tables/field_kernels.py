@@ -33,7 +33,8 @@ class DistinctTexts:
         """Return the number of each text of a block, and the new texts."""
         self._make_room(len(starts), len(data))
         numbers, lengths = np.empty((2, len(starts)), np.int64)
-        given = np.frombuffer(data, np.uint8), starts, ends, self.count, self.used
+        places = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+        given = np.frombuffer(data, np.uint8), *places, self.count, self.used
         new = int(_number_texts(*given, self.slots, self.text, numbers, lengths))
         edges = [0, *np.cumsum(lengths[:new]).tolist()]
         text = self.text[self.used : self.used + edges[-1]].tobytes()
@@ -54,7 +55,7 @@ class DistinctTexts:
             self.slots = slots
 
 
-@kernel(native=True)
+@kernel(entry="i8[:,:], i8[:,:]")
 def _move_slots(old, new):  # type: ignore[no-untyped-def]
     """Move the slots in use to a larger table."""
     last = new.shape[0] - 1
@@ -67,7 +68,7 @@ def _move_slots(old, new):  # type: ignore[no-untyped-def]
                 new[place, column] = old[slot, column]
 
 
-@kernel(native=True)
+@kernel(entry="u1[:], i8[:], i8[:], i8, i8, i8[:,:], u1[:], i8[:], i8[:]")
 def _number_texts(  # type: ignore[no-untyped-def]
     data, starts, ends, count, used, slots, text, numbers, lengths
 ):
@@ -108,7 +109,8 @@ ERROR = 2.0**-98  # relative, more than that of a product of two doubles
 def decimals(data: bytes, starts: IntArray, ends: IntArray) -> FloatArray:
     """Return decimals as `float` reads them, NaN for what is left to it."""
     values = np.empty(len(starts))
-    _read_decimals(np.frombuffer(data, np.uint8), starts, ends, _powers(), values)
+    places = np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+    _read_decimals(np.frombuffer(data, np.uint8), *places, _powers(), values)
     return values
 
 
@@ -121,7 +123,7 @@ def _powers() -> FloatArray:
     return np.array([high, low])
 
 
-@kernel(native=True)
+@kernel(entry="u1[:], i8[:], i8[:], f8[:,:], f8[:]")
 def _read_decimals(data, starts, ends, powers, values):  # type: ignore[no-untyped-def]
     """Read digits with a point and an exponent, whose product with a power of ten is certain."""
     for field in range(starts.shape[0]):

@@ -174,7 +174,10 @@ def describe_child(seen: Seen, above: IntArray, links: IntArray, word: int, at: 
     state[OWN] = 1 + (links[head, 8 + COPULA] > 0)
 
 
-@kernel()
+@kernel(
+    entry="i8[:], u4[:,:], u1[:], u1[:], i8[:], i8[:], u1[:], u1[:], b1[:], HashedModel, "
+    "HashedModel, HashedModel, i8, f8[:], f8"
+)
 def find_all(
     words: IntArray,
     rows: Seen,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel, uncounted
+from partita.compilation import kernel, kernel_record, uncounted
 from partita.core import FloatArray, IntArray
 from partita.text.tagger_kernels import ALL_LOWER, ALL_UPPER, sentence_case
 
@@ -28,6 +28,7 @@ BEAM = 4  # states that are kept at each step
 LIKELY = 8.0  # nats by which a state that is kept may be less probable than the best one
 
 
+@kernel_record("i8[:,:,:], u1[:], i1[:]")
 class HashedModel(NamedTuple):
     """A linear model of hashed features: the columns that its features join, the features in use
     (a bit for each class of codes), and its weights."""
@@ -49,7 +50,9 @@ class States(NamedTuple):
     score: FloatArray
 
 
-@kernel()
+@kernel(
+    entry="i8[:], u4[:,:], u1[:], u1[:], u1[:], i8[:], HashedModel, HashedModel, i8, f8[:]",
+)
 def parse_all(
     words: IntArray,
     rows: Seen,

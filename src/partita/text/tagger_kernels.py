@@ -20,7 +20,7 @@ LOWER, CAPITALISED, UPPER, MIXED = 1, 2, 3, 4  # capitalisation, as in tagger
 USUAL, ALL_UPPER, ALL_LOWER, TITLE = 0, 1, 2, 3
 
 
-@kernel()
+@kernel(entry="i8[:], u4[:,:], i8[:], i8[:,:,:], u4[:,:], i1[:], i8")
 def tag_all(
     words: IntArray,
     rows: Seen,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel
+from partita.compilation import kernel, kernel_record
 from partita.configurations.joint.cells_kernels import (
     compare_members,
     fill_bits,
@@ -56,6 +56,7 @@ NEW_CELL = -1  # the key starts a cell; -2 - k: it joins a far cell of class k
 NEGLIGIBLE = 1e-4  # errors that are not propagated
 
 
+@kernel_record("u1[:,:], i8[:], u1[:,:], i8[:], i8[:,:], i8[:]")
 class Decisions(NamedTuple):
     """Decisions one after another: codes of cells, where those of each decision begin.
 
@@ -70,7 +71,7 @@ class Decisions(NamedTuple):
     answers: IntArray
 
 
-@kernel()
+@kernel(entry="Mentions, i8[:]")
 def decisions_of(mentions: Mentions, labels: IntArray) -> Decisions:
     """Return all decisions that lead to a configuration, in order.
 
@@ -156,7 +157,10 @@ def new_rows(layout: Layout, codes: Codes, lexeme: int, rows: IntArray) -> int:
     return NEW_CODES + 1
 
 
-@kernel()
+@kernel(
+    entry="(f4[:,:], f4[:,:], f4[:,:], f4[:], f4[:,:]), Layout, Decisions, i8[:], f4[:,:], "
+    "b1[:,:], (f4[:,:], f4[:,:], f4[:,:], f4[:], f4[:,:]), f8[:]"
+)
 def gradient(
     weights: Weights,
     layout: Layout,
@@ -338,7 +342,7 @@ def _spread(slopes: Single, rows: IntArray, back: Single) -> None:
             slopes[row, q] += back[q]
 
 
-@kernel()
+@kernel(entry="f4[:], f4[:], f4[:], f4[:], f8, i8, f8")
 def step(
     values: Single,
     slopes: Single,

@@ -13,7 +13,7 @@ Bins = NDArray[np.uint8]
 MIN_GAIN = 1e-6  # of a split
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], i8[:], i8[:], f4[:,:], f4[:,:], f8")
 def descend(
     features: IntArray,
     ends: IntArray,
@@ -42,7 +42,7 @@ def descend(
                 weights[features[n], c] -= rate * excess[c] / np.sqrt(squares[features[n], c])
 
 
-@kernel()
+@kernel(entry="u1[:,:], f8[:], f8[:], i8, i8, f8, f8")
 def grow_tree(
     bins: Bins,
     gradient: FloatArray,
@@ -125,7 +125,7 @@ def _move(bins: Bins, tested: IntArray, cuts: IntArray, place: IntArray, first: 
                 place[n] = 2 * at + 1 + (bins[n, tested[at]] > cuts[at])
 
 
-@kernel()
+@kernel(entry="u1[:,:], i8[:,:], i8[:,:], f8[:,:], f8[:]")
 def add_trees(
     bins: Bins, tested: IntArray, cuts: IntArray, values: FloatArray, scores: FloatArray
 ) -> None:

@@ -49,7 +49,7 @@ def step(theta: FloatArray, x: FloatArray, rest: FloatArray, depth: int, u: int)
         rest[depth + 1, w] = total
 
 
-@kernel()
+@kernel(entry="f8[:,:], f8[:], f8[:,:], i8, f8, u8[:,:], f8[:], i8")
 def cells_from(
     theta: FloatArray,
     b: FloatArray,
@@ -157,7 +157,10 @@ def find_state(
     return used
 
 
-@kernel()
+@kernel(
+    entry="i8[:], u8[:,:], f8[:], f8[:], f8, u8[:,:], f8[:], i4[:], i4[:], i4[:], i8[:,:], i4[:], "
+    "i4[:], i4[:], i8[:], f8[:], i8"
+)
 def forward(
     begin: IntArray,
     cells: Masks,
@@ -219,7 +222,7 @@ def forward(
     return True
 
 
-@kernel()
+@kernel(entry="f8[:], f8[:], i8[:,:], i4[:], i4[:], i4[:], i8, f8[:], f8[:]")
 def backward(
     shares: FloatArray,
     mass: FloatArray,
@@ -240,7 +243,7 @@ def backward(
             cell_mass[cell[e]] += mass[state] * arriving
 
 
-@kernel()
+@kernel(entry="u8[:,:], f8[:], i8")
 def cell_pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
     """Return the mass that arrives with two templates in one cell."""
     pairs = np.zeros((n, n))
@@ -254,7 +257,7 @@ def cell_pair_mass(cells: Masks, cell_mass: FloatArray, n: int) -> FloatArray:
     return pairs
 
 
-@kernel()
+@kernel(entry="u8[:,:], f8[:], i8[:,:], i4[:], i4[:], f8[:], i8, f8[:,:]")
 def walk_flow(
     cells: Masks,
     shares: FloatArray,

@@ -22,7 +22,7 @@ from partita.compilation import kernel
 NEGLIGIBLE = -45.0  # e^−45 is below the last bit of 1
 
 
-@kernel(native=True)
+@kernel(entry="f8[:], f8[:]")
 def fill_normalisers(w, z):  # type: ignore[no-untyped-def]
     """Fill z from w, in the order of the last member: z[: 2^t] is done when t is added."""
     out = np.empty(max(1, len(w) // 2))
@@ -77,7 +77,7 @@ def convolve(a, b, out, bits):  # type: ignore[no-untyped-def]
         out[s + 4], out[s + 5], out[s + 6], out[s + 7] = o4, o5, o6, o7
 
 
-@kernel(native=True)
+@kernel(entry="f8[:], f8[:]")
 def fill_log_normalisers(log_w, log_z):  # type: ignore[no-untyped-def]
     """Fill log_z from log_w, for weights whose sums no plain number holds.
 
@@ -102,7 +102,7 @@ def fill_log_normalisers(log_w, log_z):  # type: ignore[no-untyped-def]
         bit *= 2
 
 
-@kernel(native=True)
+@kernel(entry="f8[:], f8[:]")
 def fill_best(log_w, best):  # type: ignore[no-untyped-def]
     """Fill the largest log-weight of a configuration of every subset: the recursion with max."""
     best[0] = 0.0
@@ -148,7 +148,7 @@ def last_bit(mask):  # type: ignore[no-untyped-def]
     return bit
 
 
-@kernel(native=True)
+@kernel(entry="f8[:], f8[:], i8[:], f8[:], i8[:]")
 def choose(log_w, log_z, rests, uniforms, chosen):  # type: ignore[no-untyped-def]
     """Fill in the cells, with the highest member of what is left, that uniforms fall into.
 
@@ -187,7 +187,7 @@ def _choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-de
         c = (c - 1) & others
 
 
-@kernel(native=True)
+@kernel(entry="f8[:,:,:], f8[:], i8[:], f8[:,:,:], i8[:,:,:], f8[:,:]")
 def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: ignore[no-untyped-def]
     """Answer many sets of n templates by one recursion each.
 

@@ -358,7 +358,7 @@ def level_places(bits: int, count: int, depth: int) -> IntArray:
 _level_places = kernel()(level_places)
 
 
-@kernel(native=True)
+@kernel(entry="f8[:], f8[:], i8, i8, i8, u8")
 def subtree(arena, scratch, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
     """Process all below a node with so many open bits, of whose `depth` decided ones T has `count`.
 
@@ -414,7 +414,7 @@ def subtree(arena, scratch, bits, count, depth, lanes):  # type: ignore[no-untyp
 STEP = 4096  # numbers of a row that are summed together
 
 
-@kernel(native=True)
+@kernel(entry="f8[:], i8, i8, i8, f8[:], i8")
 def sum_rows(rows, count, stride, chosen, into, width):  # type: ignore[no-untyped-def]
     """Sum rows 0…count over the subsets of the chosen highest bits, into rows by size."""
     last, apart = count, width + PADDING
@@ -439,7 +439,7 @@ def sum_rows(rows, count, stride, chosen, into, width):  # type: ignore[no-untyp
             mask = (mask - 1) & chosen
 
 
-@kernel(native=True)
+@kernel(entry="f8[:], i8, i8, i8, i8, i8, f8[:], i8")
 def add_results(  # type: ignore[no-untyped-def]
     results, width, chosen, bits, first, last, into, stride
 ):

@@ -6,11 +6,16 @@ Sets of up to 14 records have tables over all subsets, the same as a single set 
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
-from partita.compilation import kernel, uncounted
+from partita.compilation import kernel, kernel_record, uncounted
 from partita.configurations.exact.kernels import fill_normalisers, fill_together, last_bit
 from partita.configurations.forest.kernels import DONE, draw, eliminate, fill_tree_weights
+from partita.configurations.forest.model import Links
+from partita.core import BoolArray, FloatArray, IntArray
 
 NONE = -1
 PRIOR_PAIRS, PRIOR_F1 = 3.0, 0.9
@@ -19,8 +24,62 @@ MANY = 0.75  # … up to this share of what a single pair needs
 NEVER = 1e9  # against a pair that must differ, so that no mean with it is a reason to merge
 
 
-@kernel()
-def answer_small(links, chosen, rule, answers):  # type: ignore[no-untyped-def]
+@kernel_record("f8, f8, f8")
+class MergeRule(NamedTuple):
+    """The mean probability from which two clusters are merged.
+
+    It is `least` where one or two pairs lie between them, `lowered` of that with some eight pairs,
+    and three quarters of it with fifty or more. Where the F1 of pairs that is expected in a set is
+    low, `share` of that F1 replaces `least`.
+    """
+
+    least: float
+    lowered: float
+    share: float
+
+    @classmethod
+    def fixed(cls, least: float) -> MergeRule:
+        """Return the rule that merges from one mean probability on."""
+        return cls(least, 1.0, math.inf)
+
+
+@kernel_record(
+    "i8[:], f8[:], f8[:], b1[:], f8[:], f8[:], i8[:], f8[:], f8[:], i8[:], i8[:], f8[:], f8[:], "
+    "f8[:], f8[:], f8[:,:]"
+)
+class Answers(NamedTuple):
+    """Answers for all sets in flat arrays; positions of nodes are those within their set.
+
+    For each node: the first node of its cluster, the mean probability that one of its records is
+    the same as another of its cluster, the probability that the cluster is exactly right, and
+    `side`, its side of the best split. At the first node of a cluster: the probability of its best
+    split, the best merge and its probability. At every node but the first of a set, one merge of
+    the hierarchy: the mean probability between both parts, how many pairs lie between them, and of
+    these the pair whose probability is nearest ½. For each row the probability of the pair; for
+    each set the expected numbers of entities and of true pairs; for each draw the numbers of
+    entities, true pairs, and true pairs within clusters, over all sets.
+    """
+
+    label: IntArray
+    membership: FloatArray
+    exact: FloatArray
+    side: BoolArray
+    split: FloatArray
+    merge: FloatArray
+    merge_with: IntArray
+    height: FloatArray
+    between: FloatArray
+    ask_left: IntArray
+    ask_right: IntArray
+    ask: FloatArray
+    pair: FloatArray
+    entities: FloatArray
+    true_pairs: FloatArray
+    drawn: FloatArray
+
+
+@kernel(entry="Links, i8[:], MergeRule, Answers")
+def answer_small(links: Links, chosen: IntArray, rule: MergeRule, answers: Answers) -> None:
     """Answer the chosen sets, each of at most 14 records, exactly."""
     most = 1
     for k in chosen:
@@ -44,7 +103,7 @@ def answer_small(links, chosen, rule, answers):  # type: ignore[no-untyped-def]
         _draw_totals(w, z, sums, size, first, links.seeds[k], answers)
 
 
-@kernel()
+@kernel(entry="Links, i8[:], f8[:]")
 def key_log_probabilities(links, labels, logs):  # type: ignore[no-untyped-def]
     """Fill the log-probability of the key of every set, each of at most 14 records."""
     most = 1
@@ -372,7 +431,7 @@ def _add_draw(labels, size, order, cells, first, d, counts, answers):  # type: i
         x = y
 
 
-@kernel()
+@kernel(entry="i8[:,:], i4[:,:], f8[:,:], f8[:], i8, MergeRule, Answers")
 def answer_draws(  # type: ignore[no-untyped-def]
     rows, cell_sizes, p, size, first, rule, answers
 ):
@@ -384,7 +443,7 @@ def answer_draws(  # type: ignore[no-untyped-def]
     _drawn_clusters(rows, cell_sizes, first, answers)
 
 
-@kernel()
+@kernel(entry="i8[:,:], f8[:], i8, Answers")
 def add_draws(rows, size, first, answers):  # type: ignore[no-untyped-def]
     """Add one set to the draws of all sets."""
     n = rows.shape[1]
@@ -394,7 +453,7 @@ def add_draws(rows, size, first, answers):  # type: ignore[no-untyped-def]
         _add_draw(row, size, order, row.max() + 1, first, d, counts, answers)
 
 
-@kernel()
+@kernel(entry="i8[:,:]")
 def count_cells(rows):  # type: ignore[no-untyped-def]
     """Return for each draw the numbers of nodes with each label."""
     cell_sizes = np.zeros(rows.shape, dtype=np.int32)
@@ -404,7 +463,7 @@ def count_cells(rows):  # type: ignore[no-untyped-def]
     return cell_sizes
 
 
-@kernel()
+@kernel(entry="i8[:,:], f8[:]")
 def mean_counts(rows, size):  # type: ignore[no-untyped-def]
     """Return the mean numbers of cells and of pairs of records within cells."""
     cells, pairs = 0.0, 0.0
@@ -419,7 +478,7 @@ def mean_counts(rows, size):  # type: ignore[no-untyped-def]
     return cells / rows.shape[0], pairs / rows.shape[0]
 
 
-@kernel()
+@kernel(entry="i8[:,:], i8[:], i8[:], f8[:]")
 def row_shares(rows, left, right, p):  # type: ignore[no-untyped-def]
     """Fill the share of the draws in which the pair of each row has the same label."""
     for e in range(len(left)):
@@ -429,7 +488,7 @@ def row_shares(rows, left, right, p):  # type: ignore[no-untyped-def]
         p[e] = same / rows.shape[0]
 
 
-@kernel()
+@kernel(entry="i8[:,:], f8[:,:]")
 def shares(rows, p):  # type: ignore[no-untyped-def]
     """Fill the share of the draws in which two records have the same label."""
     n = rows.shape[1]
@@ -451,7 +510,7 @@ def shares(rows, p):  # type: ignore[no-untyped-def]
             p[j, i] = p[i, j]
 
 
-@kernel()
+@kernel(entry="Links, i8, f8[:], MergeRule, i8, rng, Answers")
 def answer_medium(links, k, soft, rule, draws, rng, answers):  # type: ignore[no-untyped-def]
     """Answer a set without cannot-links from exact draws; False if it is too dense for lists.
 

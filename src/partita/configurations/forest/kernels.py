@@ -19,7 +19,7 @@ DONE, STOPPED, DENSE, FULL = 0, 1, 2, 3
 CLIQUE = 0.7  # of the nodes left that the next one touches: from there on a dense matrix
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], i8[:], f8[:], f8[:], f8[:], f8")
 def average_neighbours(starts, index, row, x, near, lower, surest):  # type: ignore[no-untyped-def]
     """Return x of each row averaged with the rows between one end and what is near the other.
 
@@ -69,7 +69,7 @@ def log_trees(weights, k):  # type: ignore[no-untyped-def]
     return log
 
 
-@kernel()
+@kernel(entry="f8[:,:], f8[:], i8[:], f8[:]")
 def fill_tree_weights(weights, size, apart, w):  # type: ignore[no-untyped-def]
     """Fill the weight of every subset as a cell: its records times the sum over spanning trees.
 
@@ -118,7 +118,7 @@ def _fill_trees(weights, t, trees, links, out):  # type: ignore[no-untyped-def]
         trees[top + low : top + 2 * low] = out[:low]
 
 
-@kernel()
+@kernel(entry="f8[:,:], f8[:], i8[:]")
 def tree_log_weights(weights, sizes, apart):  # type: ignore[no-untyped-def]
     """Return log w of every subset as a cell; −∞ with a cannot-link (a mask for each node)."""
     n = weights.shape[0]
@@ -140,7 +140,7 @@ def tree_log_weights(weights, sizes, apart):  # type: ignore[no-untyped-def]
     return table
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], f8[:], f8[:], f8[:], f8, i8[:], i8[:], f8[:]")
 def cell_log_weights(  # type: ignore[no-untyped-def]
     starts, index, value, sizes, charge, rate, order, cuts, logs
 ):
@@ -167,7 +167,7 @@ def cell_log_weights(  # type: ignore[no-untyped-def]
         logs[c] = math.log(size) + log_trees(work, k)
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], i8[:], f8[:], f8[:], f8[:], i8[:], f8[:], i8[:], f8[:], i8, i8")
 def eliminate(  # type: ignore[no-untyped-def]
     start, length, index, value, ground, hub, home, hub_ground, order, total, stop, most
 ):
@@ -274,7 +274,7 @@ def _spread(index, value, at, before, s, k, v, a, share, where):  # type: ignore
     return size
 
 
-@kernel()
+@kernel(entry="f8[:,:], f8[:], f8[:], i8[:], f8[:], f8[:]")
 def eliminate_dense(weights, ground, hub, home, hub_ground, total):  # type: ignore[no-untyped-def]
     """Eliminate all nodes of a dense graph, the last first; its rows become the columns."""
     for v in range(weights.shape[0] - 1, -1, -1):
@@ -449,7 +449,10 @@ def _walk(  # type: ignore[no-untyped-def]
         a = tree[a]["parent"]
 
 
-@kernel()
+@kernel(
+    entry="i8[:], i8[:], i8[:], f8[:], f8[:], f8[:], f8, i8[:], i8, f8[:], f8[:], i8[:], f8[:], "
+    "i8[:,:], rng, (i8[:], i8[:], f8[:], f8[:], f8[:])"
+)
 def draw(  # type: ignore[no-untyped-def]
     start,
     length,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.compilation import kernel_record
 from partita.configurations.odds import Knowledge
 from partita.core import BoolArray, FloatArray, IntArray, components
 from partita.errors import InputError
@@ -135,6 +136,7 @@ class Graph:
         )
 
 
+@kernel_record("i8[:], i8[:], i8[:], i8[:], f8[:], f8[:], f8[:], f8[:], i8[:], u8[:]")
 class Links(NamedTuple):
     """Sets in flat arrays, with the weights of their pairs.
 

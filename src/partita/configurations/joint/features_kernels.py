@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel, uncounted
+from partita.compilation import kernel, kernel_record, uncounted
 from partita.configurations.joint import codes as code
 from partita.core import IntArray
 
@@ -15,6 +15,10 @@ Attributes = NDArray[np.int32]
 Sets = tuple[IntArray, IntArray]
 
 
+@kernel_record(
+    "i4[:,:], i4[:,:], i8[:,:], (i8[:], i8[:]), (i8[:], i8[:]), (i8[:], i8[:]), (i8[:], i8[:]), "
+    "i8[:,:], i8[:], u1[:,:], f4[:,:]"
+)
 class Mentions(NamedTuple):
     """The mentions of a document in the order of decisions; what pairs have is computed by row.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import kernel, uncounted
+from partita.compilation import kernel, kernel_record, uncounted
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import (
     EMPTY,
@@ -70,6 +70,7 @@ DENIAL = 12.0  # less for a cell with a mention that this one is denied to be
 TOGETHER = 2**18  # places of cells in the configurations that grow together
 
 
+@kernel_record("i8[:], i8[:]")
 class Layout(NamedTuple):
     """Where the values of each of CELL and of NEW begin in the table; words are last in NEW's."""
 
@@ -77,6 +78,7 @@ class Layout(NamedTuple):
     new: IntArray
 
 
+@kernel_record("i2[:,:], f4[:,:], f4[:,:], f4[:], i2[:,:], f8[:], Layout")
 class Network(NamedTuple):
     """Weights: the table, bias and output of joining and starting, scores of far cells.
 
@@ -549,7 +551,7 @@ def _picked(grown: Grown, cells: CellTable, b: int, choice: Choice, uniform: flo
     return last
 
 
-@kernel()
+@kernel(entry="Mentions, Network, i8[:,:]")
 def log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> FloatArray:
     """Return log P of configurations, rows of labels in the order of decisions."""
     found, together = np.zeros(len(rows)), max(1, TOGETHER // rows.shape[1])
@@ -586,7 +588,7 @@ def _log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> 
     return found
 
 
-@kernel()
+@kernel(entry="Mentions, Network, f8[:,:], i8, f8[:,:], f8[:,:]")
 def draw_and_search(
     mentions: Mentions,
     network: Network,

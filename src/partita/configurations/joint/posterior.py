@@ -115,7 +115,8 @@ class JointPosterior:
         """Return log P of several configurations."""
         from partita.configurations.joint.network_kernels import log_probabilities
 
-        logs: FloatArray = log_probabilities(self.mentions, self.network, self.decided(rows))
+        decided = np.ascontiguousarray(self.decided(rows))
+        logs: FloatArray = log_probabilities(self.mentions, self.network, decided)
         return logs
 
     def decided(self, rows: IntArray) -> IntArray:

@@ -7,7 +7,7 @@ import numpy as np
 from partita.compilation import kernel
 
 
-@kernel(fastmath={"reassoc"})
+@kernel(entry="f8[:], f8[:], f8[:]", fastmath={"reassoc"})
 def shared(left, p, q):  # type: ignore[no-untyped-def]
     """Compute `unconstrained.shared` in blocks that stay in the cache."""
     block = min(len(left), 4096)
@@ -44,7 +44,7 @@ def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
     return asked
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:,:], i8, i8, i8, f8[:], f8[:], (i8, i8, i8, i8, i8, b1), i8")
 def expand(sets, words, width, after_width, after_words, yes, no, facts, room):  # type: ignore[no-untyped-def]
     """Return all decisions about a template from all states, and the distinct states after them.
 
@@ -169,7 +169,9 @@ def _slot(key, table):  # type: ignore[no-untyped-def]
     return at
 
 
-@kernel()
+@kernel(
+    entry="i8[:], i4[:], i8[:], f8[:], i8[:], i8[:], i8[:], i8[:], f8[:,:], i8",
+)
 def before(first, target, joined, chance, tails, start, after_tails, after_start, after, own):  # type: ignore[no-untyped-def]
     """Return the pair marginals of every tail before a template, from those after it.
 

@@ -114,7 +114,10 @@ def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
     return found - 1
 
 
-@kernel()
+@kernel(
+    entry="i8, (i8[:], f8[:], f8[:], f8[:], f8[:], i8[:]), b1, i8, i4[:,:], i4[:,:], i4[:,:], "
+    "i4[:,:], i8[:], f8[:], f8[:], f8[:]"
+)
 def draw_joins(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
     """Let x choose at random in every configuration; return the work done.
 
@@ -159,7 +162,10 @@ def _scaled(found, gains):  # type: ignore[no-untyped-def]
     return top, total
 
 
-@kernel()
+@kernel(
+    entry="i8, (i8[:], f8[:], f8[:], f8[:], f8[:], i8[:]), b1, i8, i4[:,:], i4[:,:], i4[:,:], "
+    "i4[:,:], i8[:], f8[:]"
+)
 def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):  # type: ignore[no-untyped-def]
     """List every choice of x in every configuration: source, tail, log-weight; and the rest."""
     asks, yes, no, _, _, check = row
@@ -183,13 +189,14 @@ def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):
     return source[:made], joined[:made], weight[:made], left
 
 
-@kernel()
+@kernel(entry="i8, i8[:], i4[:,:], i4[:,:], i4[:,:], i4[:,:], i8[:]")
 def join_all(x, tails, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
+    """Let template x join the tail tails[i] in the configuration of every row i of the arrays."""
     for i in range(len(home)):
         cells[i] = join(x, tails[i], home[i], last[i], sizes[i], order[i], cells[i])
 
 
-@kernel()
+@kernel(entry="i4[:,:], f8[:], f8[:,:]")
 def together(home, weights, sums):  # type: ignore[no-untyped-def]
     """Add each configuration's weight to the pairs it joins, later by earlier; return how many."""
     n, joined = home.shape[1], 0
@@ -211,7 +218,7 @@ def together(home, weights, sums):  # type: ignore[no-untyped-def]
     return joined
 
 
-@kernel()
+@kernel(entry="f8, f8[:,:], f8[:,:], f8[:,:], f8[:,:]")
 def add_island_pairs(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
     """Add an island's pairs to the sums of z·P, (z·P)² and z²·P, and clear them for the next."""
     for x in range(len(pairs)):
@@ -223,7 +230,7 @@ def add_island_pairs(z, pairs, sums, squares, products):  # type: ignore[no-unty
             pairs[x, y] = 0.0
 
 
-@kernel()
+@kernel(entry="f8[:,:], f8[:,:], f8[:,:], f8, f8, f8, i8")
 def settle(sums, squares, products, total, z_squares, effective, islands):  # type: ignore[no-untyped-def]
     """Turn the sums of `gather` in place into pair probabilities and their bounds.
 

@@ -169,8 +169,8 @@ class PackedStates:
         back = x - 1 - np.arange(min(x, BITS))
         cells = int(np.bitwise_count(self.sets).max(initial=0)) + 1
         first, target, joined, weight, keys = expand(
-            self.sets,
-            self.words,
+            np.ascontiguousarray(self.sets),
+            np.ascontiguousarray(self.words),
             self.width(x),
             self.width(x + 1),
             -(-cells // (BITS // self.width(x + 1))),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import uncounted
+from partita.compilation import kernel, kernel_record, uncounted
 from partita.core import FloatArray, IntArray
 
 
@@ -155,8 +155,8 @@ def chance_of(p: ChainPairs, s: State, i: int, count: int, side: int) -> float:
     total, last = 0.0, 0.0
     for t in range(p.first[i], p.first[i + 1]):
         if s.met[p.near[t]] == 1 + side:
-            total += p.pick[t] - last
-        last = p.pick[t]
+            total += float(p.pick[t]) - last
+        last = float(p.pick[t])
     for t in range(count):
         s.met[s.room[t]] = 0
     return total
@@ -247,6 +247,7 @@ Short = NDArray[np.int32]
 LEAST_GAIN = -40.0  # a cell that is e^40 times less likely than to be alone is not considered
 
 
+@kernel_record("f8[:,:], i8[:], i4[:], f4[:], i8[:]")
 class ChainPairs(NamedTuple):
     """Compatible neighbours by rows, `near[first[i]:first[i+1]]`, and whom to pick of them."""
 
@@ -257,6 +258,10 @@ class ChainPairs(NamedTuple):
     base: IntArray  # added to a place in `near` beyond i: the number of that pair
 
 
+@kernel_record(
+    "i8[:], i8[:], i8[:], i8[:], i8[:], i8[:], i8[:], f8[:], f8[:], f8[:], i8[:], i8[:], i8[:], "
+    "i8[:]"
+)
 class State(NamedTuple):
     """A partition: each cell a ring of members; and room to work in."""
 
@@ -403,7 +408,7 @@ def log_room(p: ChainPairs, s: State, i: int) -> float:
     return float(top + np.log(weigh_moves(s, count, top)))
 
 
-@uncounted
+@kernel(entry="ChainPairs, State, i8, i8, rng", _nrt=False)
 def place(
     p: ChainPairs, s: State, i: int, old: int, rng: np.random.Generator
 ) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.compilation import uncounted
+from partita.compilation import kernel, kernel_record, uncounted
 from partita.configurations.sampled.moves import (
     ChainPairs,
     Short,
@@ -33,6 +33,7 @@ from partita.configurations.sampled.moves import (
 from partita.core import FloatArray, IntArray
 
 
+@kernel_record("i4[:,:], f8[:], u8[:], u8[:], i8[:]")
 class Elite(NamedTuple):
     """The best distinct partitions met so far."""
 
@@ -54,6 +55,7 @@ def elite(capacity: int, n: int) -> Elite:
     )
 
 
+@kernel_record("i4[:], f8[:], Elite, i4[:,:]")
 class Notes(NamedTuple):
     """The records of a run: counts of pairs, a score a sweep, the best, states on the way.
 
@@ -72,7 +74,7 @@ def states(count: int, n: int) -> Notes:
     return Notes(np.zeros(0, dtype=np.int32), np.zeros(0), elite(0, n), rows)
 
 
-@uncounted
+@kernel(entry="State, u8[:]", _nrt=False)
 def mark(s: State, keys: NDArray[np.uint64]) -> np.uint64:
     """Return a hash of the partition, whatever its cells are called."""
     total = np.uint64(0)
@@ -146,7 +148,7 @@ def count_joined_pairs(p: ChainPairs, s: State, counts: NDArray[np.int32]) -> No
             j = s.after[j]
 
 
-@uncounted
+@kernel(entry="ChainPairs, State, i8, i8, b1, Notes, rng", _nrt=False)
 def run_chain(
     p: ChainPairs,
     s: State,
@@ -171,7 +173,7 @@ def run_chain(
                 row[i] = s.label[i]
 
 
-@uncounted
+@kernel(entry="ChainPairs, State, i8, b1, u8[:], u8[:], f8[:], rng", _nrt=False)
 def hits(
     p: ChainPairs,
     s: State,
@@ -196,7 +198,7 @@ def hits(
         found[t] = 1.0 if low < len(marks) and marks[low] == name else 0.0
 
 
-@uncounted
+@kernel(entry="ChainPairs, State, i8[:]", _nrt=False)
 def adopt(p: ChainPairs, s: State, labels: IntArray) -> None:
     """Make this blank state the partition of the labels."""
     for i in range(len(labels)):
@@ -204,7 +206,7 @@ def adopt(p: ChainPairs, s: State, labels: IntArray) -> None:
     rescore(p, s)
 
 
-@uncounted
+@kernel(entry="ChainPairs, State, Elite", _nrt=False)
 def expand_state(p: ChainPairs, s: State, e: Elite) -> None:
     """Remember every partition that is one single move away and good enough."""
     for i in range(len(p.first) - 1):
@@ -246,7 +248,7 @@ def nearby(
             split_merge(p, s, i, j, rng)
 
 
-@uncounted
+@kernel(entry="ChainPairs, State, i8[:], i8, b1, f8[:], f8[:,:], rng", _nrt=False)
 def ladder(
     p: ChainPairs,
     s: State,

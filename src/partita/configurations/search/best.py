@@ -98,7 +98,7 @@ def expand_partition(
     return count
 
 
-@kernel(native=True)
+@kernel(entry="f8[:,:], u8[:], i4[:,:], f8[:], b1[:], f8, u8[:], i4[:,:], f8[:]")
 def expand_all(
     theta: FloatArray,
     names: Keys,
@@ -126,7 +126,7 @@ def expand_all(
     return count
 
 
-@kernel(native=True)
+@kernel(entry="f8[:,:], i8[:,:], f8[:]")
 def renumber(theta: FloatArray, rows: IntArray, weights: FloatArray) -> None:
     """Renumber each row's labels by first appearance, in place; fill in their log-weights."""
     n = rows.shape[1]
@@ -369,7 +369,10 @@ def write_labels(cells: Masks, chosen: IntArray, depth: int, row: Labels) -> Non
                 row[i] = d
 
 
-@kernel(native=True)
+@kernel(
+    entry="i8[:], u8[:,:], f8[:], f8, u8[:,:], f8[:], i8[:], i8[:], i8[:], i8[:], i4[:,:], f8[:], "
+    "i8"
+)
 def covers(
     begin: IntArray,
     cells: Masks,

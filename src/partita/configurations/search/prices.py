@@ -180,7 +180,7 @@ def _longer(array: Array, size: int) -> Array:
 DONE, PAUSED, FULL = 0, 1, 2
 
 
-@kernel(native=True)
+@kernel(entry="f8[:,:], f8[:], f8, f8[:,:]")
 def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -> int:
     """Find distinct cells with r < below, as rows of 0 and 1, grown from every template.
 
@@ -220,7 +220,7 @@ def descend(theta: FloatArray, a: FloatArray, below: float, found: FloatArray) -
     return count
 
 
-@kernel(native=True)
+@kernel(entry="f8[:,:], f8[:], f8[:], f8, f8")
 def project(
     rows: FloatArray, weights: FloatArray, a: FloatArray, total: float, tolerance: float
 ) -> bool:
@@ -266,7 +266,9 @@ def most_off(x: FloatArray, a: FloatArray, half: FloatArray, u: int) -> float:
     return min(alone, mixed)
 
 
-@kernel(native=True)
+@kernel(
+    entry="f8[:,:], f8[:], f8[:,:], f8, f8[:,:], f8[:], i8[:], i8[:], u8[:,:], u8[:,:], f8[:], i8"
+)
 def cheap_cells(
     theta: FloatArray,
     a: FloatArray,

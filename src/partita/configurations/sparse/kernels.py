@@ -116,7 +116,7 @@ def _combine(algebra, to, up, source, down, free, run, weight):  # type: ignore[
         _add_logs(to, up, source, down, free, weight)
 
 
-@kernel()
+@kernel(entry="i8, f8[:], f8[:], i8, i8[:], f8[:]")
 def push(algebra, out, table, bits, masks, weights):  # type: ignore[no-untyped-def]
     """out[S ∪ D] ⊕= table[S] ⊗ weights[D]."""
     for e in range(len(masks)):
@@ -124,7 +124,7 @@ def push(algebra, out, table, bits, masks, weights):  # type: ignore[no-untyped-
         _combine(algebra, out, np.uint64(masks[e]), table, np.uint64(0), free, run, weights[e])
 
 
-@kernel()
+@kernel(entry="i8, f8[:], f8[:], i8, i8[:], f8[:]")
 def pull(algebra, table, out, bits, masks, weights):  # type: ignore[no-untyped-def]
     """table[S] ⊕= out[S ∪ D] ⊗ weights[D]: the transpose of push in the table."""
     for e in range(len(masks)):
@@ -132,7 +132,7 @@ def pull(algebra, table, out, bits, masks, weights):  # type: ignore[no-untyped-
         _combine(algebra, table, np.uint64(0), out, np.uint64(masks[e]), free, run, weights[e])
 
 
-@kernel()
+@kernel(entry="i8, f8[:], f8[:], i8, i8[:]")
 def dot(algebra, table, out, bits, masks):  # type: ignore[no-untyped-def]
     """⊕_S table[S] ⊗ out[S ∪ D] for every D: the transpose of push in the weights."""
     found = np.empty(len(masks))
@@ -145,7 +145,7 @@ def dot(algebra, table, out, bits, masks):  # type: ignore[no-untyped-def]
     return found
 
 
-@kernel()
+@kernel(entry="f8[:]")
 def normalise(table):  # type: ignore[no-untyped-def]
     """Scale by a power of two so that the largest entry is from 1/2 to 1; return its exponent."""
     largest = 0.0
@@ -160,7 +160,7 @@ def normalise(table):  # type: ignore[no-untyped-def]
     return exponent
 
 
-@kernel()
+@kernel(entry="f8[:], f8[:]")
 def reduce(table, primes):  # type: ignore[no-untyped-def]
     """Reduce each row of as many integers as there are primes, modulo them."""
     inverse = 1.0 / primes
@@ -184,7 +184,7 @@ def _spread(positions, first, last):  # type: ignore[no-untyped-def]
     return spread
 
 
-@kernel()
+@kernel(entry="f8[:], i8[:], i8, f8[:]")
 def gather(source, positions, base, to):  # type: ignore[no-untyped-def]
     """to[S] = source[base + S with bit j moved to positions[j]]."""
     bits = len(positions)
@@ -195,7 +195,7 @@ def gather(source, positions, base, to):  # type: ignore[no-untyped-def]
             to[(h << half) + k] = source[base + high[h] + low[k]]
 
 
-@kernel()
+@kernel(entry="f8[:], i8[:], i8, f8[:]")
 def scatter(source, positions, base, to):  # type: ignore[no-untyped-def]
     """to[base + S with bit j moved to positions[j]] = source[S]."""
     bits = len(positions)
@@ -206,7 +206,7 @@ def scatter(source, positions, base, to):  # type: ignore[no-untyped-def]
             to[base + high[h] + low[k]] = source[(h << half) + k]
 
 
-@kernel()
+@kernel(entry="f8[:,:], f8[:], i8, i8[:], i8")
 def cells_from(theta, scale, vertex, members, shift):  # type: ignore[no-untyped-def]
     """List every clique D of the members, as a shifted mask, with log w({vertex} ∪ D) − Σ scale."""
     size = len(members)
@@ -251,7 +251,7 @@ def _longer(values, room):  # type: ignore[no-untyped-def]
     return longer
 
 
-@kernel()
+@kernel(entry="f8[:,:], i8, i8[:], i8[:], i8, f8[:]")
 def add_pairs(pairs, vertex, members, masks, shift, probabilities):  # type: ignore[no-untyped-def]
     """Add each cell's probability to every two of its members, and to each with itself."""
     size = len(members) + 1

@@ -34,7 +34,7 @@ from partita.errors import TooLarge
 COVERED = -1  # the choice of no entry: the template was covered from below
 
 
-@kernel()
+@kernel(entry="b1, i8, i8[:], f8[:], f8[:], i8, f8[:], i8[:], f8[:]")
 def ways(sums, state, masks, weights, table, bits, covered, found, values):  # type: ignore[no-untyped-def]
     """Write every choice from a state, an entry or COVERED, and its value; return their number.
 
@@ -78,7 +78,7 @@ def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
     return low
 
 
-@kernel()
+@kernel(entry="i8, i8[:], i8[:], f8[:], i8[:], f8[:], f8[:], i8, f8[:]")
 def draw_states(kind, states, order, uniforms, masks, weights, table, bits, covered):  # type: ignore[no-untyped-def]
     """Draw one choice for every state, by its share.
 
@@ -97,7 +97,7 @@ def draw_states(kind, states, order, uniforms, masks, weights, table, bits, cove
     return picks
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:]")
 def deposit(states, positions):  # type: ignore[no-untyped-def]
     """Return every state with its bit j moved to positions[j]."""
     moved = np.zeros(len(states), np.int64)
@@ -107,7 +107,7 @@ def deposit(states, positions):  # type: ignore[no-untyped-def]
     return moved
 
 
-@kernel()
+@kernel(entry="i8[:,:], i8[:], i8[:], i8, i8[:]")
 def join_cell(labels, rows, cells, vertex, members):  # type: ignore[no-untyped-def]
     """Give the members of the cell that each row chose at a step the template's number."""
     for k in range(len(labels)):
@@ -120,7 +120,7 @@ def join_cell(labels, rows, cells, vertex, members):  # type: ignore[no-untyped-
                 labels[k, members[bit_count(np.uint64(low - 1))]] = vertex
 
 
-@kernel()
+@kernel(entry="i8[:,:]")
 def canonical(labels):  # type: ignore[no-untyped-def]
     """Renumber every row by first appearance, in place."""
     seen = np.empty(labels.shape[1], np.int64)
@@ -135,7 +135,7 @@ def canonical(labels):  # type: ignore[no-untyped-def]
             labels[row, i] = seen[label]
 
 
-@kernel()
+@kernel(entry="f8[:,:], i8[:,:]")
 def log_weights(theta, labels):  # type: ignore[no-untyped-def]
     """Return, for every row (labels from 0 to n-1), the sum of theta over pairs with one label."""
     n = labels.shape[1]
@@ -337,7 +337,7 @@ def _best_cell(theta, i, near, labels, sizes, gains, seen):  # type: ignore[no-u
     return best, alone
 
 
-@kernel()
+@kernel(entry="f8[:,:], i8[:], i8[:]")
 def climb(theta, first, near):  # type: ignore[no-untyped-def]
     """Return the labels of a configuration that hardly any single move improves.
 
@@ -370,7 +370,7 @@ def potentials(theta: FloatArray, steps: Sequence[EliminationStep]) -> FloatArra
     near = theta > -np.inf
     np.fill_diagonal(near, False)
     first = np.concatenate([[0], np.cumsum(near.sum(axis=1))])
-    labels = climb(theta, first, np.nonzero(near)[1])
+    labels = climb(theta, first, np.ascontiguousarray(np.nonzero(near)[1]))
     together = labels[:, None] == labels[None, :]
     a: FloatArray = 0.5 * np.where(together, theta, 0.0).sum(axis=1)
     for step in steps:

@@ -266,7 +266,7 @@ def _least(alive, score, visit):  # type: ignore[no-untyped-def]
     return best
 
 
-@kernel()
+@kernel(entry="u8[:,:], i8[:], i8, i8, i8")
 def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-def]
     """Return an order in which each next template has the least degree or fill.
 
@@ -296,7 +296,7 @@ def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-d
     return order
 
 
-@kernel()
+@kernel(entry="u8[:,:]")
 def degeneracy(rows):  # type: ignore[no-untyped-def]
     """Return the largest least degree of any part of the graph: no order is narrower."""
     n = len(rows)
@@ -318,7 +318,7 @@ def degeneracy(rows):  # type: ignore[no-untyped-def]
     return most
 
 
-@kernel()
+@kernel(entry="b1[:,:], i8[:], i8, i8")
 def count_cliques(compatible, members, known, limit):  # type: ignore[no-untyped-def]
     """Return the number of cliques, and Σ 2^-(how many of its first `known` each holds).
 
