@@ -6,7 +6,7 @@ message → templates → antecedents → coreference sets → pair probabilitie
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ LONG = Windows(most=1000, last=100, names=100)
 Extract = Callable[[Message], Sequence[Template]]
 Solve = Callable[[Sequence[Any]], Iterable[Distribution | PartitaError]]
 Notes = Callable[[Message, Sequence[Template]], Iterable[str]]
+Keep = Callable[[Distribution], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +46,7 @@ class Stages:
     With `windows` all templates may corefer, and a message is one set, or several windows if it is
     long; without, coreference sets follow from the values of the slots, in a very long message
     window by window. `notes` says what a user should know of a message, such as that it is not in
-    English.
+    English. `keep` returns what is kept of the distribution of each of several windows.
     """
 
     extract: Extract
@@ -54,6 +55,7 @@ class Stages:
     solve: Solve
     windows: Windows | None = None
     notes: Notes = lambda message, templates: ()
+    keep: Keep = lambda distribution: distribution
 
     def distributions(self, sets: Sequence[CoreferenceSet]) -> list[Distribution]:
         """Solve the sets, or raise the first error: with a set unsolved no entity is certain."""
@@ -119,7 +121,9 @@ def _resolve_long(
     message: Message, templates: Sequence[Template], stages: Stages, notes: tuple[str, ...]
 ) -> Resolved:
     """Find and resolve the sets of one window after another, in time linear in the length."""
-    chains, linked, distributions = Chains(), list[Template](), list[Distribution]()
+    linked, distributions = list[Template](), list[Distribution]()
+    chains = Chains()
+    entities = _WindowEntities(chains, stages.schema)
     cuts = LONG.cuts(templates)
     for first, last in pairwise(cuts):
         again = chains.read_again(templates[:first], LONG) if first else []
@@ -128,16 +132,17 @@ def _resolve_long(
         new = [one for one in sets if not chains.home.keys() >= set(one.ids)]
         named = named_sets(new, message.id, len(distributions) + 1)
         for one in stages.distributions(named):
-            distributions.append(one)
             chains.add(answer(one), one.set)
+            entities.add(one)
+            distributions.append(one)
         for template in templates[first:last]:
             chains.add_single(template)
     linked.sort(key=lambda template: (template.start, template.end))
     in_sets = {name for one in distributions for name in one.set.ids}
     singletons = tuple(template for template in linked if template.id not in in_sets)
-    entities = _window_entities(linked, distributions, chains, stages.schema)
     notes = (*notes, windows_note(len(linked), len(cuts) - 1, LONG))
-    return Resolved(message, tuple(linked), tuple(distributions), singletons, entities, notes)
+    found = entities.joined(linked)
+    return Resolved(message, tuple(linked), tuple(distributions), singletons, found, notes)
 
 
 def _resolve_windows(
@@ -149,18 +154,21 @@ def _resolve_windows(
 ) -> Resolved:
     """Resolve window after window, so that memory and time are linear in the length."""
     if len(templates) < 2:
-        entities = entities_among(templates, (), templates, stages.schema)
-        return Resolved(message, tuple(templates), (), tuple(templates), entities, notes, True)
+        alone = entities_among(templates, (), templates, stages.schema)
+        return Resolved(message, tuple(templates), (), tuple(templates), alone, notes, True)
     chains, distributions, cuts = Chains(), list[Distribution](), sizes.cuts(templates)
+    entities = _WindowEntities(chains, stages.schema)
     for number, (first, last) in enumerate(pairwise(cuts), 1):
         again = chains.read_again(templates[:first], sizes) if first else []
         window = CoreferenceSet((*again, *templates[first:last]), name=f"{message.id}.{number}")
-        distributions += stages.distributions([window])
-        chains.add(answer(distributions[-1]), window)
+        (distribution,) = stages.distributions([window])
+        chains.add(answer(distribution), window)
+        entities.add(distribution)
+        distributions.append(stages.keep(distribution) if len(cuts) > 2 else distribution)
     if len(cuts) > 2:
         notes = (*notes, windows_note(len(templates), len(cuts) - 1, sizes))
-    entities = _window_entities(templates, distributions, chains, stages.schema)
-    return Resolved(message, tuple(templates), tuple(distributions), (), entities, notes, True)
+    found = entities.joined(templates)
+    return Resolved(message, tuple(templates), tuple(distributions), (), found, notes, True)
 
 
 def windows_note(templates: int, windows: int, sizes: Windows) -> str:
@@ -169,28 +177,36 @@ def windows_note(templates: int, windows: int, sizes: Windows) -> str:
     return f"{templates:,} templates in {windows} windows ({rule} of earlier windows read again)"
 
 
-def _window_entities(
-    templates: Sequence[Template],
-    distributions: Sequence[Distribution],
-    chains: Chains,
-    schema: Schema,
-) -> tuple[Entity, ...]:
-    """Return the entities of all windows, parts of the same entity joined."""
-    place = _places(templates)
-    if len(distributions) == 1 and len(distributions[0].set) == len(templates):
-        return number_entities(entities_of(distributions[0], schema), place)
-    parts: dict[int, list[Entity]] = {}
-    earlier: set[str] = set()
-    for distribution in distributions:
-        for entity in entities_of(distribution, schema):
-            if new := [name for name in entity.templates if name not in earlier]:
-                parts.setdefault(chains.home[new[0]], []).append(entity)
-        earlier |= set(distribution.set.ids)
-    for home, members in enumerate(chains.members):  # those that are in no set
-        if home not in parts:
-            parts[home] = [single_entity(member, schema) for member in members]
-    joined = [join_entities(some, chains.members[home], schema) for home, some in parts.items()]
-    return number_entities(joined, place)
+@dataclass(slots=True, eq=False)
+class _WindowEntities:
+    """The entities of the windows so far, as parts by the number of their chain."""
+
+    chains: Chains
+    schema: Schema
+    parts: dict[int, list[Entity]] = field(default_factory=dict)
+    earlier: set[str] = field(default_factory=set)
+    windows: int = 0
+
+    def add(self, distribution: Distribution) -> None:
+        """Add the entities of a window, whose cells the chains have already."""
+        for entity in entities_of(distribution, self.schema):
+            if new := [name for name in entity.templates if name not in self.earlier]:
+                self.parts.setdefault(self.chains.home[new[0]], []).append(entity)
+        self.earlier |= set(distribution.set.ids)
+        self.windows += 1
+
+    def joined(self, templates: Sequence[Template]) -> tuple[Entity, ...]:
+        """Return the entities of all windows, parts of the same entity joined."""
+        place, chains, schema = _places(templates), self.chains, self.schema
+        if self.windows == 1 and len(self.earlier) == len(templates):
+            return number_entities([one for (one,) in self.parts.values()], place)
+        for home, members in enumerate(chains.members):  # those that are in no set
+            if home not in self.parts:
+                self.parts[home] = [single_entity(member, schema) for member in members]
+        joined = [
+            join_entities(some, chains.members[home], schema) for home, some in self.parts.items()
+        ]
+        return number_entities(joined, place)
 
 
 def named_sets(

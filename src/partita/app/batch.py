@@ -11,7 +11,7 @@ import signal
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -59,7 +59,7 @@ class Outcome:
     skipped: bool = False
     counted: bool = True
     converged: bool = True
-    lines: tuple[str, ...] = ()
+    lines: Collection[str] = ()
     exported: tuple[str, ...] = ()
     shown: str = ""
     clusters: tuple[tuple[Any, ...], ...] = ()

@@ -5,21 +5,30 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from traceback import format_exc
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 from partita.app.batch import Outcome, OutputForms, WorkPiece, gc_paused, process
 from partita.configurations import MODELS
-from partita.core import Budget, Distribution, Message
+from partita.core import (
+    Budget,
+    CoreferenceSet,
+    Distribution,
+    FloatArray,
+    Marginals,
+    Message,
+)
 from partita.domains import Domain, ParameterText, content_hash, find_domain
 from partita.errors import InputError, PartitaError
 from partita.options import default_memory
-from partita.pipeline import Resolved, Stages, resolve
+from partita.pipeline import Keep, Resolved, Stages, resolve
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
 
@@ -133,15 +142,19 @@ class Runner:
         _ = self.stages, self.parameters
         return self
 
-    def resolve(self, message: Message, annotation: Annotation | None = None) -> Resolved:
+    def resolve(
+        self, message: Message, annotation: Annotation | None = None, keep: Keep | None = None
+    ) -> Resolved:
         """Extract the templates of a message and resolve coreference among them.
 
-        With an annotation, mentions or trees are taken from there.
+        With an annotation, mentions or trees are taken from there. `keep` returns what is kept of
+        the distribution of each window of a long message.
         """
+        stages = self.stages if keep is None else replace(self.stages, keep=keep)
         if annotation is None:
-            return resolve(message, self.stages)
+            return resolve(message, stages)
         extract = partial(self.domain.extract_annotated, annotation=annotation)
-        return resolve(message, replace(self.stages, extract=extract))
+        return resolve(message, replace(stages, extract=extract))
 
     def exported(self, resolved: Resolved, form: str, annotation: Annotation | None = None) -> str:
         """Return a resolved message as CoNLL-U, standoff annotation or a part of a page."""
@@ -403,15 +416,19 @@ def _failure(message: RawMessage, problem: str, forms: OutputForms) -> Outcome:
 def _outcome(message: RawMessage, runner: Runner, forms: OutputForms) -> Outcome:
     if forms.own:
         text, count = runner.domain.formatted(forms.own, parse_message(message), runner.stages)
-        lines = tuple(text.removesuffix("\n").split("\n"))
-        return Outcome(message.id, lines=lines, sizes=(count, 0, 0))
-    resolved = runner.resolve(parse_message(message), message.annotation)
+        written = tuple(text.removesuffix("\n").split("\n"))
+        return Outcome(message.id, lines=written, sizes=(count, 0, 0))
+    streamed = StreamedLines(message.id, forms)
+    keep = None if forms.stored or forms.export else streamed.keep
+    resolved = runner.resolve(parse_message(message), message.annotation, keep)
     run = {"text": message_hash(message), **runner.provenance}
+    lines: Collection[str] = ()
+    if forms.json:
+        made = partial(result_lines, resolved, run, runner.domain.additions(resolved.message))
+        lines = streamed.of(made) if streamed.sizes else tuple(made())
     return Outcome(
         message.id,
-        lines=tuple(result_lines(resolved, run, runner.domain.additions(resolved.message)))
-        if forms.json
-        else (),
+        lines=lines,
         exported=_exported(resolved, message, runner, forms),
         stored=message_object(message, resolved) if forms.stored else None,
         shown=_shown(resolved, forms),
@@ -461,20 +478,90 @@ def _object(message: RawMessage, fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WindowPairs:
+    """What the report on a long message needs of the distribution of a window."""
+
+    set: CoreferenceSet
+    above: FloatArray  # pair probabilities above the diagonal, row by row
+
+    @property
+    def marginals(self) -> Marginals:
+        """The pair probabilities as a matrix, made for each call."""
+        value = np.eye(len(self.set))
+        value[np.triu_indices(len(value), 1)] = self.above
+        return Marginals.exact(value + np.triu(value, 1).T)
+
+
+class StreamedLines(Collection[str]):
+    """The lines of a long message, made when they are written.
+
+    The line of a window is kept in a file up to its entities, which depend on later windows. So
+    memory does not grow with the pairs of all windows.
+    """
+
+    def __init__(self, message: str, forms: OutputForms) -> None:
+        self.message, self.forms = message, forms
+        self.sizes: list[int] = []
+
+    @cached_property
+    def file(self) -> IO[bytes]:
+        from tempfile import TemporaryFile
+
+        return TemporaryFile()
+
+    def keep(self, distribution: Distribution) -> WindowPairs:
+        """Write the line of a window up to its entities; return what the report needs."""
+        from partita.results.result_lines import line_head
+
+        if self.forms.json:
+            self.sizes.append(self.file.write(line_head(distribution, self.message).encode()))
+        value = distribution.marginals.value if self.forms.view else np.zeros((0, 0))
+        return WindowPairs(distribution.set, value[np.triu_indices(len(value), 1)])
+
+    def of(self, lines: Callable[[Iterable[str]], Iterator[str]]) -> StreamedLines:
+        """Return these lines, which are made of the kept parts."""
+        self.lines = lines
+        return self
+
+    def _heads(self) -> Iterator[str]:
+        self.file.seek(0)
+        for size in self.sizes:
+            yield self.file.read(size).decode()
+
+    def __iter__(self) -> Iterator[str]:
+        return self.lines(self._heads())
+
+    def __len__(self) -> int:
+        return len(self.sizes) + 1
+
+    def __contains__(self, line: object) -> bool:
+        return any(line == one for one in self)
+
+    def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
+        return tuple, (tuple(self),)
+
+
 def result_lines(
     resolved: Resolved,
     run: Mapping[str, Any],
     additions: Mapping[str, Sequence[object]] | None = None,
+    heads: Iterable[str] | None = None,
 ) -> Iterator[str]:
-    """Yield a line for every set, and one for singletons, which also ends the message."""
-    from partita.results.result_lines import result_line, singletons_line
+    """Yield a line for every set, and one for singletons, which also ends the message.
 
-    name, unwritten = resolved.message.id, resolved.entities
-    for distribution in resolved.distributions:
-        ids = set(distribution.set.ids)
-        entities = [entity for entity in unwritten if entity.templates[0] in ids]
-        unwritten = tuple(entity for entity in unwritten if entity.templates[0] not in ids)
-        yield result_line(distribution, name, entities=entities)
+    `heads` are the lines up to their entities, if they are made already.
+    """
+    from partita.results.result_lines import entities_end, line_head, singletons_line
+
+    name, first = resolved.message.id, dict[str, list[int]]()
+    for number, entity in enumerate(resolved.entities):
+        first.setdefault(entity.templates[0], []).append(number)
+    if heads is None:
+        heads = (line_head(distribution, name) for distribution in resolved.distributions)
+    for head, one in zip(heads, resolved.sets, strict=True):
+        numbers = sorted(number for member in one.ids for number in first.pop(member, ()))
+        yield head + entities_end([resolved.entities[number] for number in numbers])
     yield singletons_line(resolved.singletons, name, run, resolved.notes, additions)
 
 

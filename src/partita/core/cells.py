@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,7 @@ def _error(share: float, draws: int) -> float:
     return math.sqrt(likely * (1 - likely) / draws)
 
 
+@lru_cache(maxsize=1)  # entities and the partial configuration of a set ask one after the other
 def cells_of(distribution: Distribution) -> CellProbabilities:
     """Return all cells if they are known and few enough, else those of draws or of the list."""
     cells: dict[Places, float] = {}
@@ -232,15 +233,14 @@ class _Joint:
     cells: CellProbabilities
     marginals: Marginals
     shares: FloatArray
-    holding: Mapping[int, IntArray]  # by template, the numbers of the cells that hold it
+    holding: Mapping[int, list[int]]  # by template, the numbers of the cells that hold it
 
     @classmethod
     def of(cls, cells: CellProbabilities, marginals: Marginals) -> _Joint:
-        numbers: dict[int, list[int]] = {}
+        holding: dict[int, list[int]] = {}
         for number, cell in enumerate(cells.shares):
             for place in cell:
-                numbers.setdefault(place, []).append(number)
-        holding = {place: np.array(some, dtype=np.int64) for place, some in numbers.items()}
+                holding.setdefault(place, []).append(number)
         return cls(cells, marginals, np.array(list(cells.shares.values())), holding)
 
     def together(self, members: Places) -> Figure:
@@ -250,14 +250,9 @@ class _Joint:
             values = (self.marginals.value, self.marginals.low, self.marginals.high)
             value, low, high = (float(matrix[members]) for matrix in values)
             return Figure(value, low, high, self.marginals.kind)
-        both = self.holding[members[0]]
-        for place in members[1:]:
-            both = np.intersect1d(both, self.holding[place], assume_unique=True)
-        return self.cells.figure(float(self.shares[both].sum()))
-
-    def may_reach(self, left: Places, right: Places, least: float) -> bool:
-        """Return whether no pair rules out that all of both are together."""
-        return bool(self.marginals.value[np.ix_(left, right)].min() >= least)
+        first, *others = (self.holding[place] for place in members)
+        held = sorted(set(first).intersection(*others))
+        return self.cells.figure(float(self.shares[held].sum()))
 
 
 def _groups(joint: _Joint, settled: Sequence[Places], size: int) -> list[Places]:
@@ -269,14 +264,17 @@ def _groups(joint: _Joint, settled: Sequence[Places], size: int) -> list[Places]
     free[[place for cell in settled for place in cell]] = False
     groups: dict[int, Places] = {place: (place,) for place in np.flatnonzero(free).tolist()}
     home = np.arange(size)
+    least = joint.marginals.value.copy()  # probability of a pair between two groups
     for left, right in _strong_pairs(joint.marginals.value, free, home):
         first, second = int(home[left]), int(home[right])
-        if first == second or not joint.may_reach(groups[first], groups[second], LIKELY):
+        if first == second or least[first, second] < LIKELY:  # a pair rules the union out
             continue
         union = tuple(sorted(groups[first] + groups[second]))
         if joint.together(union).value >= LIKELY:
             groups[first] = union
             home[list(groups.pop(second))] = first
+            np.minimum(least[first], least[second], out=least[first])
+            np.minimum(least[:, first], least[:, second], out=least[:, first])
     return list(groups.values())
 
 
@@ -291,12 +289,14 @@ def _strong_pairs(value: FloatArray, free: BoolArray, home: IntArray) -> Iterato
 
 
 def _borders(joint: _Joint, parts: Sequence[Places]) -> tuple[Border, ...]:
-    firsts = [members[0] for members in parts]
-    near = joint.marginals.value[np.ix_(firsts, firsts)] >= BORDER
+    """Return the borders; where one pair of two parts is too improbable, so is their union."""
+    order = [place for members in parts for place in members]
+    starts = np.cumsum([0, *map(len, parts)])[:-1]
+    value = joint.marginals.value[np.ix_(order, order)]
+    least = np.minimum.reduceat(np.minimum.reduceat(value, starts, axis=0), starts, axis=1)
     borders = []
-    for left, right in np.argwhere(np.triu(near, 1)).tolist():
-        if joint.may_reach(parts[left], parts[right], BORDER):
-            figure = joint.together(tuple(sorted(parts[left] + parts[right])))
-            if figure.value >= BORDER:
-                borders.append(Border(left, right, figure))
+    for left, right in np.argwhere(np.triu(least >= BORDER, 1)).tolist():
+        figure = joint.together(tuple(sorted(parts[left] + parts[right])))
+        if figure.value >= BORDER:
+            borders.append(Border(left, right, figure))
     return tuple(sorted(borders, key=lambda one: -one.probability.value))

@@ -9,6 +9,8 @@ earlier one then gets its most probable reading. docs/general.md has the measure
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from partita.core import (
@@ -27,6 +29,7 @@ MIN_READING_SHARE = 0.01  # least share of a reading
 EXCLUDED = -1e6  # in place of a probability: outweighs any number of pairs
 
 
+@lru_cache(maxsize=1)  # windows and entities of a set ask one after the other
 def answer(distribution: Distribution) -> Configuration:
     """Return the grouping that entities are made of, in every output."""
     if distribution.model != "joint" and distribution.method != "sampled":
@@ -79,7 +82,9 @@ def entity_shares(row: FloatArray, labels: IntArray) -> FloatArray:
     What the shares leave of 1 is that of a new entity; where they exceed 1, it has none.
     """
     shares = np.zeros(int(labels.max()) + 1)
-    np.maximum.at(shares, labels, np.where(row >= MIN_READING_SHARE, row, 0.0))
+    known = np.flatnonzero(row >= MIN_READING_SHARE)
+    for label, share in zip(labels[known].tolist(), row[known].tolist(), strict=True):
+        shares[label] = max(shares[label], share)
     return shares
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from io import FileIO
@@ -18,6 +18,8 @@ LINE_START = b'{"version":'  # of every line of results
 SOLVED = b',"unlisted":{"count":'  # in every line of a set that solve wrote
 ADVICE = "use another --out, or remove the file"
 BUSY = "wait until it has ended, or use another --out"
+
+BLOCK = 4 << 20  # characters that are written at a time
 
 Run = Mapping[str, Any]
 
@@ -146,20 +148,25 @@ class Growing:
     durable: bool = False  # wait for the disk after every message
     order: list[str] = field(default_factory=list)
 
-    def add(self, message: str, lines: Sequence[str]) -> None:
-        """Append a message."""
-        data = "".join(f"{line}\n" for line in lines).encode("utf-8")
-        rest = memoryview(data)
+    def add(self, message: str, lines: Iterable[str]) -> None:
+        """Append a message; if that fails, nothing of it stays in the file."""
+        end = self.end
         try:
-            while rest:
-                rest = rest[self.stream.write(rest) :]
+            for block in _blocks(lines):
+                rest = memoryview(block)
+                while rest:
+                    rest = rest[self.stream.write(rest) :]
+                end += len(block)
             if self.durable:
                 os.fsync(self.stream.fileno())
         except OSError as error:
             self._cut()
             raise InputError(f"cannot be written: {error.strerror}", file=str(self.path)) from error
-        self.done[message] = Stretch(self.end, self.end + len(data), {})
-        self.end += len(data)
+        except BaseException:
+            self._cut()
+            raise
+        self.done[message] = Stretch(self.end, end, {})
+        self.end = end
         self.order.append(message)
 
     def _cut(self) -> None:
@@ -170,6 +177,19 @@ class Growing:
     def keep(self, message: str) -> None:
         """Keep the place of a message that was finished before."""
         self.order.append(message)
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[bytes]:
+    """Yield whole lines, some megabytes at a time: those of most messages at once."""
+    waiting, size = list[str](), 0
+    for line in lines:
+        waiting.append(f"{line}\n")
+        size += len(line)
+        if size >= BLOCK:
+            yield "".join(waiting).encode("utf-8")
+            waiting, size = [], 0
+    if waiting:
+        yield "".join(waiting).encode("utf-8")
 
 
 @contextmanager

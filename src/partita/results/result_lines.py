@@ -60,7 +60,20 @@ def result_line(
     unlisted: Unlisted | None = None,
     entities: Sequence[Entity] | None = None,
 ) -> str:
-    """One set as one line, without its line end: full precision, counts as text.
+    """One set as one line, without its line end: full precision, counts as text."""
+    return line_head(distribution, message, unlisted) + entities_end(entities)
+
+
+def entities_end(entities: Sequence[Entity] | None) -> str:
+    """Return the end of the line of a set: its entities."""
+    written = None if entities is None else [entity_json(entity) for entity in entities]
+    return f"{_text(written)}}}"
+
+
+def line_head(
+    distribution: Distribution, message: str = "", unlisted: Unlisted | None = None
+) -> str:
+    """Return the line of a set up to its entities.
 
     Pairs and configurations are most of it and are written directly: files hold many sets.
     """
@@ -82,9 +95,7 @@ def result_line(
     parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
     parts.append(f'"partial":{_partial(distribution)}')
     parts += _rest(distribution)
-    written = None if entities is None else [entity_json(entity) for entity in entities]
-    parts.append(f'"entities":{_text(written)}')
-    return f"{{{','.join(parts)}}}"
+    return f'{{{",".join(parts)},"entities":'
 
 
 def singletons_line(

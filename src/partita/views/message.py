@@ -252,9 +252,10 @@ class DocumentView:
         """Return for each entity the mean probability of its pairs, by the entity's id."""
         sums: dict[str, list[float]] = {}
         for distribution in self.resolved.distributions:
+            value = distribution.marginals.value
             for entity, places in self._cells(distribution).items():
                 if len(places) > 1:
-                    block = distribution.marginals.value[np.ix_(places, places)]
+                    block = value[np.ix_(places, places)]
                     pairs = len(places) * (len(places) - 1)
                     total = sums.setdefault(entity, [0.0, 0.0])
                     total[0] += float(block.sum() - np.trace(block))
@@ -269,11 +270,10 @@ class DocumentView:
             names = list(dict.fromkeys(home.id for home in homes))
             labels = np.array([names.index(home.id) for home in homes])
             entities = {home.id: home for home in homes}
+            value = distribution.marginals.value
             for place, template in enumerate(distribution.set.templates):
                 if template.id not in done and place:
-                    shares = entity_shares(
-                        distribution.marginals.value[place, :place], labels[:place]
-                    )
+                    shares = entity_shares(value[place, :place], labels[:place])
                     yield _decision(template, shares, [entities[name] for name in names])
             done |= set(distribution.set.ids)
 
