@@ -189,9 +189,9 @@ class _WindowEntities:
 
     def add(self, distribution: Distribution) -> None:
         """Add the entities of a window, whose cells the chains have already."""
-        for entity in entities_of(distribution, self.schema):
-            if new := [name for name in entity.templates if name not in self.earlier]:
-                self.parts.setdefault(self.chains.home[new[0]], []).append(entity)
+        for entity in entities_of(distribution, self.schema, self.earlier):
+            new = next(name for name in entity.templates if name not in self.earlier)
+            self.parts.setdefault(self.chains.home[new], []).append(entity)
         self.earlier |= set(distribution.set.ids)
         self.windows += 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
@@ -50,6 +50,7 @@ class CellProbabilities:
     kind: Kind = "exact"
     rows: IntArray | None = None
     missing: float = 0.0
+    figures: dict[float, Figure] = field(default_factory=dict)  # made so far, by their shares
 
     @cached_property
     def by_template(self) -> dict[int, list[Places]]:
@@ -62,6 +63,11 @@ class CellProbabilities:
 
     def figure(self, share: float) -> Figure:
         """Return a sum of shares as a figure, with its interval or standard error."""
+        if share not in self.figures:  # draws give few different shares
+            self.figures[share] = self._figure(share)
+        return self.figures[share]
+
+    def _figure(self, share: float) -> Figure:
         share = min(max(share, 0.0), 1.0)
         if self.kind == "exact":
             return Figure.exact(share)

@@ -83,8 +83,11 @@ def entity_shares(row: FloatArray, labels: IntArray) -> FloatArray:
     """
     shares = np.zeros(int(labels.max()) + 1)
     known = np.flatnonzero(row >= MIN_READING_SHARE)
+    best: dict[int, float] = {}
     for label, share in zip(labels[known].tolist(), row[known].tolist(), strict=True):
-        shares[label] = max(shares[label], share)
+        if share > best.get(label, 0.0):
+            best[label] = share
+    shares[list(best)] = list(best.values())
     return shares
 
 

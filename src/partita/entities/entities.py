@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any, cast
 
 from partita.core import (
-    Configuration,
     CoreferenceSet,
     Denial,
     Distribution,
@@ -56,6 +55,8 @@ class SlotTable:
     slot: SlotType[Any]
     values: Mapping[Said, list[int]]
     kept: dict[int, list[Reading]]
+    said: tuple[Said, ...]
+    by_string: Mapping[str, list[Said]]  # values that are not denied, by each of their strings
 
     @classmethod
     def of(cls, name: str, rows: Sequence[Sequence[Said]], schema: Schema) -> SlotTable:
@@ -63,7 +64,12 @@ class SlotTable:
         for n, row in enumerate(rows):
             for said in row:
                 values.setdefault(said, []).append(n)
-        return cls(schema.slot(name), values, {})
+        by_string: dict[str, list[Said]] = {}
+        for value, status in values:
+            for string in value.members if isinstance(value, Strings) else ():
+                if status != "denied":
+                    by_string.setdefault(string, []).append((value, status))
+        return cls(schema.slot(name), values, {}, tuple(values), by_string)
 
     def described(self, choice: int) -> list[Reading]:
         """Return what the values of a cell, one bit each, may amount to.
@@ -89,12 +95,13 @@ class SlotTable:
         """
         statuses: dict[Value, Status] = {}
         denied: list[Value] = []
-        for n, (value, status) in enumerate(self.values if choice else ()):
-            if choice >> n & 1:
-                if status == "denied":
-                    denied.append(value)
-                elif RANKS[status] <= RANKS[statuses.get(value, status)]:
-                    statuses[value] = status
+        while choice:
+            value, status = self.said[(choice & -choice).bit_length() - 1]
+            choice &= choice - 1
+            if status == "denied":
+                denied.append(value)
+            elif RANKS[status] <= RANKS[statuses.get(value, status)]:
+                statuses[value] = status
         return statuses | {value: "possible" for value in denied if value in statuses}
 
     def _readings(
@@ -128,9 +135,10 @@ class SlotTable:
         return tuple(sorted({n for one in self._subsuming(value) for n in self.values[one]}))
 
     def _subsuming(self, value: Value) -> list[Said]:
-        held = [said for said in self.values if said[1] != "denied"]
         if isinstance(value, Strings):  # the same as below, and faster
-            return [one for one in held if cast(Strings, one[0]).members <= value.members]
+            some = (one for string in value.members for one in self.by_string.get(string, ()))
+            return [one for one in some if cast(Strings, one[0]).members <= value.members]
+        held = [said for said in self.values if said[1] != "denied"]
         unify = self.slot.unify
         return [one for one in held if unify(one[0], value) == value]
 
@@ -271,7 +279,7 @@ NAME = "NAME"
 
 
 def merge_cells(
-    configuration: Configuration, group: CoreferenceSet, schema: Schema
+    configuration: Iterable[Iterable[str]], group: CoreferenceSet, schema: Schema
 ) -> tuple[Merged, ...]:
     """Return one merged template per cell, ordered by first template in the text."""
     by_id = {template.id: template for template in group.templates}
@@ -328,14 +336,20 @@ def _more_general(first: Merged, second: Merged, schema: Schema) -> bool:
 CERTAIN = Figure.exact(1.0)
 
 
-def entities_of(distribution: Distribution, schema: Schema) -> tuple[Entity, ...]:
-    """Return the entities of one coreference set, in text order."""
+def entities_of(
+    distribution: Distribution, schema: Schema, earlier: Container[str] = ()
+) -> tuple[Entity, ...]:
+    """Return the entities of one coreference set, in text order.
+
+    Those of which all templates are among the `earlier` ones are left out.
+    """
     group, cells = distribution.set, cells_of(distribution)
     schema = ReadOnce(schema.slots, schema.types)
     tables = SlotTables.of(group.templates, schema)
     place = {name: n for n, name in enumerate(group.ids)}
     entities = []
-    for merged in merge_cells(answer(distribution), group, schema):
+    new = [cell for cell in answer(distribution) if any(name not in earlier for name in cell)]
+    for merged in merge_cells(new, group, schema):
         anchor = anchor_of(merged.members, schema).id
         around = AnchorCells.of(cells, place[anchor])
         cell = tuple(sorted(place[name] for name in merged.ids))

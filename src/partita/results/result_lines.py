@@ -172,16 +172,20 @@ def _pairs(distribution: Distribution, quoted: Sequence[str], shown: BoolArray) 
     if len(quoted) <= SMALL and distribution.marginals.kind == "exact":
         return _few_pairs(distribution, quoted, shown)
     positions = np.nonzero(shown)
-    names = ([quoted[n] for n in end.tolist()] for end in positions)
+    left, right = ([quoted[n] for n in end.tolist()] for end in positions)
     marginals = distribution.marginals
-    numbers = [_numbers(m[positions]) for m in (distribution.probabilities, marginals.value)]
-    form = '{{"left":{},"right":{},"probability":{!r},"marginal":{!r},"interval":'
-    if marginals.kind == "exact":
-        form += "null"
-    else:
-        numbers += [_numbers(m[positions]) for m in (marginals.low, marginals.high)]
-        form += "[{!r},{!r}]"
-    return f"[{','.join(map(f'{form}}}}}'.format, *names, *numbers))}]"
+    given = together = list(map(repr, _numbers(distribution.probabilities[positions])))
+    if not np.array_equal(distribution.probabilities, marginals.value):
+        together = list(map(repr, _numbers(marginals.value[positions])))
+    intervals = ["null"] * len(left)
+    if marginals.kind != "exact":
+        ends = (_numbers(matrix[positions]) for matrix in (marginals.low, marginals.high))
+        intervals = [f"[{low!r},{high!r}]" for low, high in zip(*ends, strict=True)]
+    texts = [
+        f'{{"left":{a},"right":{b},"probability":{p},"marginal":{m},"interval":{i}}}'
+        for a, b, p, m, i in zip(left, right, given, together, intervals, strict=True)
+    ]
+    return f"[{','.join(texts)}]"
 
 
 def _few_pairs(distribution: Distribution, quoted: Sequence[str], shown: BoolArray) -> str:

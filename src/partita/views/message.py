@@ -262,19 +262,26 @@ class DocumentView:
                     total[1] += pairs
         return {entity: total / pairs for entity, (total, pairs) in sums.items()}
 
-    def decisions(self) -> Iterator[Decision]:
-        """Yield for each mention what it may belong to, by the first set that holds it."""
+    def decisions(self, below: float = math.inf) -> Iterator[Decision]:
+        """Yield for each mention what it may belong to, by the first set that holds it.
+
+        Only if the probability of each choice is below this.
+        """
         done: set[str] = set()
         for distribution in self.resolved.distributions:
             homes = [self.home[name] for name in distribution.set.ids]
             names = list(dict.fromkeys(home.id for home in homes))
-            labels = np.array([names.index(home.id) for home in homes])
+            places = {name: n for n, name in enumerate(names)}
+            labels = np.array([places[home.id] for home in homes])
             entities = {home.id: home for home in homes}
+            ordered = [entities[name] for name in names]
             value = distribution.marginals.value
             for place, template in enumerate(distribution.set.templates):
                 if template.id not in done and place:
                     shares = entity_shares(value[place, :place], labels[:place])
-                    yield _decision(template, shares, [entities[name] for name in names])
+                    total = float(shares.sum())
+                    if max(float(shares.max()) / max(1.0, total), 1.0 - total) < below:
+                        yield _decision(template, shares, ordered)
             done |= set(distribution.set.ids)
 
     def _cells(self, distribution: Distribution) -> dict[str, list[int]]:
@@ -380,7 +387,7 @@ def _once(entities: Sequence[Entity], width: int) -> Iterator[str]:
 
 
 def _decisions(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
-    doubtful = [one for one in view.decisions() if one.choices[0][1] < DOUBTFUL]
+    doubtful = list(view.decisions(DOUBTFUL))
     if not doubtful:
         return
     by_text: dict[str, Decision] = {}  # the most uncertain one of each text
