@@ -132,7 +132,6 @@ def _resolve_long(
         new = [one for one in sets if not chains.home.keys() >= set(one.ids)]
         named = named_sets(new, message.id, len(distributions) + 1)
         for one in stages.distributions(named):
-            chains.add(answer(one), one.set)
             entities.add(one)
             distributions.append(one)
         for template in templates[first:last]:
@@ -162,7 +161,6 @@ def _resolve_windows(
         again = chains.read_again(templates[:first], sizes) if first else []
         window = CoreferenceSet((*again, *templates[first:last]), name=f"{message.id}.{number}")
         (distribution,) = stages.distributions([window])
-        chains.add(answer(distribution), window)
         entities.add(distribution)
         distributions.append(stages.keep(distribution) if len(cuts) > 2 else distribution)
     if len(cuts) > 2:
@@ -188,8 +186,10 @@ class _WindowEntities:
     windows: int = 0
 
     def add(self, distribution: Distribution) -> None:
-        """Add the entities of a window, whose cells the chains have already."""
-        for entity in entities_of(distribution, self.schema, self.earlier):
+        """Add the answer of a window to the chains, and its entities."""
+        grouping = answer(distribution)
+        self.chains.add(grouping, distribution.set)
+        for entity in entities_of(distribution, self.schema, grouping, self.earlier):
             new = next(name for name in entity.templates if name not in self.earlier)
             self.parts.setdefault(self.chains.home[new], []).append(entity)
         self.earlier |= set(distribution.set.ids)

@@ -21,7 +21,6 @@ from partita.core import (
     Budget,
     CoreferenceSet,
     Distribution,
-    FloatArray,
     Marginals,
     Message,
 )
@@ -424,8 +423,9 @@ def _outcome(message: RawMessage, runner: Runner, forms: OutputForms) -> Outcome
     run = {"text": message_hash(message), **runner.provenance}
     lines: Collection[str] = ()
     if forms.json:
-        made = partial(result_lines, resolved, run, runner.domain.additions(resolved.message))
-        lines = streamed.of(made) if streamed.sizes else tuple(made())
+        additions = runner.domain.additions(resolved.message)
+        streamed.lines = partial(result_lines, resolved, run, additions)
+        lines = streamed if streamed.heads else tuple(result_lines(resolved, run, additions))
     return Outcome(
         message.id,
         lines=lines,
@@ -480,60 +480,69 @@ def _object(message: RawMessage, fields: Mapping[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowPairs:
-    """What the report on a long message needs of the distribution of a window."""
+    """What the report on a long message needs of the distribution of a window.
+
+    The pair probabilities above the diagonal are in a file, from `start` on.
+    """
 
     set: CoreferenceSet
-    above: FloatArray  # pair probabilities above the diagonal, row by row
+    file: IO[bytes]
+    start: int
 
     @property
     def marginals(self) -> Marginals:
-        """The pair probabilities as a matrix, made for each call."""
+        """The pair probabilities as a matrix, read for each call."""
         value = np.eye(len(self.set))
-        value[np.triu_indices(len(value), 1)] = self.above
+        above = np.triu_indices(len(value), 1)
+        self.file.seek(self.start)
+        value[above] = np.frombuffer(self.file.read(value.itemsize * len(above[0])))
         return Marginals.exact(value + np.triu(value, 1).T)
 
 
 class StreamedLines(Collection[str]):
     """The lines of a long message, made when they are written.
 
-    The line of a window is kept in a file up to its entities, which depend on later windows. So
-    memory does not grow with the pairs of all windows.
+    The line of a window waits in a file without its entities, which depend on later windows, and so
+    do the pair probabilities: memory does not grow with the pairs of all windows.
     """
 
     def __init__(self, message: str, forms: OutputForms) -> None:
         self.message, self.forms = message, forms
-        self.sizes: list[int] = []
+        self.heads: list[tuple[int, int]] = []  # where they begin, and their sizes
+        self.lines: Callable[[Iterable[str]], Iterator[str]] = iter
 
     @cached_property
     def file(self) -> IO[bytes]:
+        """The file, open as long as these lines are in use."""
         from tempfile import TemporaryFile
+        from weakref import finalize
 
-        return TemporaryFile()
+        file = TemporaryFile()  # noqa: SIM115 (it has no end within a function)
+        finalize(self, file.close)
+        return file
 
     def keep(self, distribution: Distribution) -> WindowPairs:
-        """Write the line of a window up to its entities; return what the report needs."""
+        """Write the line of a window up to its entities, and what the report needs."""
         from partita.results.result_lines import line_head
 
+        start, value = self.file.seek(0, os.SEEK_END), distribution.marginals.value
+        if self.forms.view:
+            self.file.write(value[np.triu_indices(len(value), 1)].tobytes())
         if self.forms.json:
-            self.sizes.append(self.file.write(line_head(distribution, self.message).encode()))
-        value = distribution.marginals.value if self.forms.view else np.zeros((0, 0))
-        return WindowPairs(distribution.set, value[np.triu_indices(len(value), 1)])
-
-    def of(self, lines: Callable[[Iterable[str]], Iterator[str]]) -> StreamedLines:
-        """Return these lines, which are made of the kept parts."""
-        self.lines = lines
-        return self
-
-    def _heads(self) -> Iterator[str]:
-        self.file.seek(0)
-        for size in self.sizes:
-            yield self.file.read(size).decode()
+            head = line_head(distribution, self.message).encode()
+            self.heads.append((self.file.tell(), len(head)))
+            self.file.write(head)
+        return WindowPairs(distribution.set, self.file, start)
 
     def __iter__(self) -> Iterator[str]:
-        return self.lines(self._heads())
+        return self.lines(map(self._head, self.heads))
+
+    def _head(self, where: tuple[int, int]) -> str:
+        self.file.seek(where[0])
+        return self.file.read(where[1]).decode()
 
     def __len__(self) -> int:
-        return len(self.sizes) + 1
+        return len(self.heads) + 1
 
     def __contains__(self, line: object) -> bool:
         return any(line == one for one in self)

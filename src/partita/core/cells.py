@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -84,7 +84,6 @@ def _error(share: float, draws: int) -> float:
     return math.sqrt(likely * (1 - likely) / draws)
 
 
-@lru_cache(maxsize=1)  # entities and the partial configuration of a set ask one after the other
 def cells_of(distribution: Distribution) -> CellProbabilities:
     """Return all cells if they are known and few enough, else those of draws or of the list."""
     cells: dict[Places, float] = {}

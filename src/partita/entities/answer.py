@@ -9,8 +9,6 @@ earlier one then gets its most probable reading. docs/general.md has the measure
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from partita.core import (
@@ -29,7 +27,6 @@ MIN_READING_SHARE = 0.01  # least share of a reading
 EXCLUDED = -1e6  # in place of a probability: outweighs any number of pairs
 
 
-@lru_cache(maxsize=1)  # windows and entities of a set ask one after the other
 def answer(distribution: Distribution) -> Configuration:
     """Return the grouping that entities are made of, in every output."""
     if distribution.model != "joint" and distribution.method != "sampled":

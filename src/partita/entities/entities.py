@@ -10,6 +10,7 @@ from itertools import pairwise, product
 from typing import Any, cast
 
 from partita.core import (
+    Configuration,
     CoreferenceSet,
     Denial,
     Distribution,
@@ -337,18 +338,23 @@ CERTAIN = Figure.exact(1.0)
 
 
 def entities_of(
-    distribution: Distribution, schema: Schema, earlier: Container[str] = ()
+    distribution: Distribution,
+    schema: Schema,
+    grouping: Configuration | None = None,
+    earlier: Container[str] = (),
 ) -> tuple[Entity, ...]:
     """Return the entities of one coreference set, in text order.
 
-    Those of which all templates are among the `earlier` ones are left out.
+    Without a grouping they are those of its `answer`. Entities of which all templates are among the
+    `earlier` ones are left out.
     """
+    grouping = grouping or answer(distribution)
     group, cells = distribution.set, cells_of(distribution)
     schema = ReadOnce(schema.slots, schema.types)
     tables = SlotTables.of(group.templates, schema)
     place = {name: n for n, name in enumerate(group.ids)}
     entities = []
-    new = [cell for cell in answer(distribution) if any(name not in earlier for name in cell)]
+    new = [cell for cell in grouping if any(name not in earlier for name in cell)]
     for merged in merge_cells(new, group, schema):
         anchor = anchor_of(merged.members, schema).id
         around = AnchorCells.of(cells, place[anchor])

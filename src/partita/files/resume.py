@@ -173,6 +173,7 @@ class Growing:
         """Remove what was written of a message that could not be finished."""
         with suppress(OSError):
             self.stream.truncate(self.end)
+            self.stream.seek(self.end)
 
     def keep(self, message: str) -> None:
         """Keep the place of a message that was finished before."""
