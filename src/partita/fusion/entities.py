@@ -79,7 +79,8 @@ class LearnedSources:
 
     `fixed` are the reliabilities that were set by the user, `chances` the frequencies of values,
     `common` the blocking keys that are too frequent to be useful. `linked` is the model by which
-    the records of tables without a domain were linked.
+    the records of tables without a domain were linked. `documents` are the reliabilities of the
+    documents of sources with several.
     """
 
     reliabilities: Reliabilities
@@ -90,6 +91,7 @@ class LearnedSources:
     chances: Chances | None = None
     common: frozenset[Key] = frozenset()
     linked: LinkSettings | None = None
+    documents: Mapping[str, float] = field(default_factory=dict)
 
     def interval(self, source: str) -> tuple[float, float]:
         """Return the 95 % interval of a source's reliability."""
@@ -108,14 +110,16 @@ def learn(records: SourceRecords, task: LearningTask) -> tuple[LearnedSources, C
     compared = comparer.compare(context.by_id, list(comparer.candidates(records.records)))
     shared = shared_slots(compared, context.by_id, records.sources)
     result = agreement(shared, fixed, chances.prior, DEFAULT_RELIABILITY)
-    reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
+    of = {**result.reliabilities, **result.documents, **fixed}
+    reliabilities = Reliabilities(of, result.unseen)
     slots = {
         name: _rates(name, result, len(chances.counts.get(name, ())))
         for name in (OWN_TYPE, *task.schema.slots)
     }
     return LearnedSources(
-        reliabilities, fixed, slots, result.counts, result.intervals, chances, common
-    ), compared
+        reliabilities, fixed, slots, result.counts, result.intervals, chances, common,
+        documents=result.documents,
+    ), compared  # fmt: skip
 
 
 def _learned_from_tables(
@@ -136,7 +140,7 @@ def _rates(slot: str, result: Agreement, values: int) -> Parameters:
     """Return the rates of all sources in a slot with this number of values."""
     rates = {
         source: open_rates(result.by_slot.get((source, slot), r), True)
-        for source, r in result.reliabilities.items()
+        for source, r in (*result.reliabilities.items(), *result.documents.items())
     }
     size = max(values, MIN_VALUES[TYPED])
     return Parameters(TYPED, rates, open_rates(result.unseen, True), np.ones(1), size)
@@ -196,7 +200,8 @@ class FusedEntity:
 class SourceTrust:
     """How reliable a source is, within which interval, and how many of its claims are right.
 
-    `given` says that the reliability was set by the user; `slots` has the counts by slot.
+    `given` says that the reliability was set by the user; `slots` has the counts by slot,
+    `documents` the reliabilities of the messages of a source that has several.
     """
 
     source: str
@@ -209,6 +214,7 @@ class SourceTrust:
     right: float
     wrong: float
     slots: Mapping[str, SlotReliability]
+    documents: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -254,8 +260,10 @@ class FusedRecords:
         given, slots = source in self.learned.fixed, {one.slot or "sort": one for one in counts}
         wrong = sum(one.claims - one.right for one in counts)
         return SourceTrust(
-            source, reliability, *interval_, given, records, claims, right, wrong, slots
-        )
+            source, reliability, *interval_, given, records, claims, right, wrong, slots,
+            {name.removeprefix(f"{source}, "): r for name, r in self.learned.documents.items()
+             if name.startswith(f"{source}, ")},
+        )  # fmt: skip
 
     @property
     def distributions(self) -> tuple[Distribution, ...]:

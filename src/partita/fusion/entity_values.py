@@ -65,9 +65,13 @@ class EntityView:
 
 @dataclass(slots=True)
 class _Requests:
-    """Objects to fuse: each combination of records that fill a slot, once."""
+    """Objects to fuse: each combination of records that fill a slot, once.
+
+    `known` are documents with rates of their own.
+    """
 
     latest: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
     rows: list[Row] = field(default_factory=list)
     documents: dict[str, str] = field(default_factory=dict)
     dependence: dict[Pair, float] = field(default_factory=dict)
@@ -88,11 +92,11 @@ class _Requests:
         several: dict[str, list[str]] = {}
         for record in records:
             row = claim_row(record, entity, slot)
-            if record.is_document and times[record.source] > 1:
-                document = f"{record.source}, {record.message}"
-                self.documents[document] = record.source
-                several.setdefault(record.source, []).append(document)
-                row = (document, *row[1:])
+            if record.document in self.known or (record.is_document and times[record.source] > 1):
+                self.documents[record.document] = record.source
+                row = (record.document, *row[1:])
+                if times[record.source] > 1:
+                    several.setdefault(record.source, []).append(record.document)
             yield row
         for names in several.values():
             for a, b in combinations(sorted({*names}), 2):
@@ -156,7 +160,9 @@ def slots_of(
 
     In the slots of `latest`, only the last record of each source counts.
     """
-    requests = _Requests(latest)
+    rated = {name for parameters in settings.fixed.values() for name in parameters.rates}
+    own = {one.document for view in entities for one in view.records if one.is_document}
+    requests = _Requests(latest, frozenset(rated & own))
     choices_by_entity = [
         {slot: _record_choices(view, slot, requests) for slot in _filled_slots(view, schema)}
         for view in entities
@@ -208,10 +214,10 @@ def _fuse_requests(
 
 
 def _with_documents(parameters: Parameters, requests: _Requests) -> Parameters:
-    """Give documents the rates of their source, and make those of one source dependent."""
+    """Give new documents the rates of their source, and make those of one source dependent."""
     rates = {name: parameters.rates.get(source, parameters.pooled)
              for name, source in requests.documents.items()}  # fmt: skip
-    return replace(parameters, rates={**parameters.rates, **rates}, dependence=requests.dependence)
+    return replace(parameters, rates={**rates, **parameters.rates}, dependence=requests.dependence)
 
 
 def _values_by_object(belief: SlotBelief) -> Iterable[tuple[str, list[tuple[str, float]]]]:
@@ -255,7 +261,7 @@ def _mix_choices(
     masses = {
         record.id: (
             record.values[slot],
-            reliabilities[record.source] * record.slot_confidence(slot),
+            reliabilities.record(record) * record.slot_confidence(slot),
         )
         for record in members
     }

@@ -225,7 +225,7 @@ Compared = Mapping[Pair, Comparison]
 
 @dataclass(frozen=True, slots=True)
 class Reliabilities:
-    """The reliability of each source, and of one never seen."""
+    """The reliability of each source and document, and of one never seen."""
 
     of: Mapping[str, float]
     unseen: float = 0.8
@@ -233,8 +233,12 @@ class Reliabilities:
     def __getitem__(self, source: str) -> float:
         return self.of.get(source, self.unseen)
 
+    def record(self, record: SourceRecord) -> float:
+        """Return the reliability of a record's document, or else of its source."""
+        return self.of.get(record.document, self[record.source])
+
     def both(self, left: SourceRecord, right: SourceRecord) -> float:
-        return self[left.source] * self[right.source]
+        return self.record(left) * self.record(right)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -90,6 +90,11 @@ class SourceRecord:
         return self.template.rule != RECORD
 
     @property
+    def document(self) -> str:
+        """The name of the document: a message of its source, or the source where it is a table."""
+        return f"{self.source}, {self.message}" if self.is_document else self.source
+
+    @property
     def when(self) -> tuple[int, str, int]:
         """The order of statements: by day, and by file and line where days are equal or unknown."""
         return self.stated, self.origins[0].file, self.origins[0].line

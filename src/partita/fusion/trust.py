@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,6 +82,8 @@ TOLERANCE = 1e-4
 POOLED_WEIGHT = 5.0  # of the mean reliability of all sources, in claims
 START_WEIGHT = 20.0  # of the reliability before any evidence, in claims
 SLOT_WEIGHT = 10.0  # of a source's overall reliability for one slot, in claims
+DOCUMENT_WEIGHT = 5.0  # of a publisher's reliability for one of its documents, in claims
+SAME_PUBLISHER = 0.5  # weight of what two documents of one publisher agree on: they share errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +92,8 @@ class SharedSlots:
 
     `share` is c (0: they contradict) and `sure` the values' own probabilities. `informative` is 0
     for what made the two records be compared: their types and the only key they share, since
-    records that disagree in these are never compared.
+    records that disagree in these are never compared. `left` and `right` are numbers of documents,
+    of which `publisher` is the source; a source that is no collection is a document of its own.
     """
 
     pair: IntArray
@@ -101,6 +104,8 @@ class SharedSlots:
     sure: FloatArray
     informative: FloatArray
     context: FloatArray
+    documents: tuple[str, ...]
+    publisher: IntArray
     sources: tuple[str, ...]
     slots: tuple[str, ...]
     claims: Mapping[tuple[str, str], int]
@@ -110,7 +115,8 @@ class SharedSlots:
 class Agreement:
     """The reliability of every source, of an unseen one (`unseen`), and by slot.
 
-    `intervals` are 95 % intervals of the reliabilities.
+    `intervals` are 95 % intervals of the reliabilities. `documents` are the reliabilities of the
+    documents of sources that have several; `by_slot` has both.
     """
 
     reliabilities: Mapping[str, float]
@@ -118,13 +124,17 @@ class Agreement:
     unseen: float
     by_slot: Mapping[tuple[str, str], float]
     counts: tuple[SlotReliability, ...]
+    documents: Mapping[str, float] = field(default_factory=dict)
 
 
 def shared_slots(
     compared: Mapping[Pair, Comparison], records: Mapping[str, SourceRecord], sources: Sequence[str]
 ) -> SharedSlots:
     """Return all slots that both records of a compared pair fill."""
+    of_document = {one.document: one.source for one in records.values()}
+    documents = {name: n for n, name in enumerate(sorted(of_document))}
     source_numbers = {name: n for n, name in enumerate(sources)}
+    publisher = np.array([source_numbers[of_document[name]] for name in documents], dtype=np.int64)
     slots: dict[str, int] = {}
     claims: dict[tuple[str, str], set[str]] = {}
     rows: list[tuple[int, int, int, int, float, float, float]] = []
@@ -132,11 +142,12 @@ def shared_slots(
         a, b = records[left], records[right]
         keys = [name for name, share, _ in comparison.slots if share and _is_key(a, name)]
         for name, share, sure in comparison.slots:
-            informative = float(name != OWN_TYPE and keys != [name] and a.source != b.source)
+            apart = 1.0 if a.source != b.source else SAME_PUBLISHER * (a.document != b.document)
+            informative = apart * (name != OWN_TYPE and keys != [name])
             row = (
                 n,
-                source_numbers[a.source],
-                source_numbers[b.source],
+                documents[a.document],
+                documents[b.document],
                 slots.setdefault(name, len(slots)),
             )
             rows.append((*row, share, sure, informative))
@@ -148,40 +159,68 @@ def shared_slots(
     shares, sures, informative_ = table[:, 4:].T
     numbers = (pairs, lefts, rights, slot_numbers, shares, sures, informative_, context)
     claim_counts = {key: len(those) for key, those in claims.items()}
-    return SharedSlots(*numbers, tuple(sources), tuple(slots), claim_counts)
+    names = (tuple(documents), publisher, tuple(sources), tuple(slots))
+    return SharedSlots(*numbers, *names, claim_counts)
 
 
 def agreement(
     shared: SharedSlots, fixed: Mapping[str, float], prior: float, start: float
 ) -> Agreement:
-    """Estimate the reliabilities that best explain agreement; `fixed` ones stay."""
-    fixed_rates = np.array([fixed.get(source, np.nan) for source in shared.sources])
-    estimated = np.isnan(fixed_rates)
-    mean, rates = start, np.where(estimated, start, fixed_rates)
+    """Estimate the reliabilities that best explain agreement; `fixed` ones stay.
+
+    The reliability of a document is drawn to that of its publisher, and this to the mean of all.
+    """
+    given = np.array([fixed.get(source, np.nan) for source in shared.sources])
+    publisher, learned = shared.publisher, np.isnan(given)
+    alone = np.bincount(publisher, minlength=len(given))[publisher] == 1
+    estimated = learned[publisher]
+    means = np.where(learned, start, given)
+    rates = means[publisher]
     claims, right = _expected_counts(shared, rates, prior)
+    mean = start
     for _ in range(ROUNDS):
         before = rates
-        total, right_claims = claims.sum(axis=1), right.sum(axis=1)
+        total, good = claims.sum(axis=1), right.sum(axis=1)
         mean = float(
-            (right_claims[estimated].sum() + START_WEIGHT * start)
-            / (total[estimated].sum() + START_WEIGHT)
+            (good[estimated].sum() + START_WEIGHT * start) / (total[estimated].sum() + START_WEIGHT)
         )
-        rates = np.where(
-            estimated, (right_claims + POOLED_WEIGHT * mean) / (total + POOLED_WEIGHT), fixed_rates
-        )
+        sums, goods = (np.bincount(publisher, one, len(given)) for one in (total, good))
+        means = np.where(learned, (goods + POOLED_WEIGHT * mean) / (sums + POOLED_WEIGHT), given)
+        above = means[publisher]
+        own = (good + DOCUMENT_WEIGHT * above) / (total + DOCUMENT_WEIGHT)
+        rates = np.where(estimated & ~alone, own, above)
         claims, right = _expected_counts(shared, rates, prior)
         if np.max(np.abs(rates - before), initial=0.0) < TOLERANCE:
             break
-    by_slot = (right + SLOT_WEIGHT * rates[:, None]) / (claims + SLOT_WEIGHT)
-    by_slot = np.where(estimated[:, None], by_slot, rates[:, None])
+    own_slots = _slot_rates(claims, right, rates, estimated)
+    of_source = (_by_publisher(shared, claims), _by_publisher(shared, right))
+    by_slot = _slot_rates(*of_source, means, learned)
+    several = np.flatnonzero(~alone).tolist()
     return Agreement(
-        dict(zip(shared.sources, rates.tolist(), strict=True)),
-        dict(zip(shared.sources, _intervals(shared, claims, rates, estimated), strict=True)),
+        dict(zip(shared.sources, means.tolist(), strict=True)),
+        dict(zip(shared.sources, _intervals(shared, of_source[0], means, learned), strict=True)),
         mean,
         {(source, slot): float(by_slot[n, m]) for n, source in enumerate(shared.sources)
-         for m, slot in enumerate(shared.slots)},
-        tuple(_counts(shared, claims, right, by_slot)),
+         for m, slot in enumerate(shared.slots)}
+        | {(shared.documents[n], slot): float(own_slots[n, m]) for n in several
+           for m, slot in enumerate(shared.slots)},
+        tuple(_counts(shared, *of_source, by_slot)),
+        {shared.documents[n]: float(rates[n]) for n in several},
     )  # fmt: skip
+
+
+def _slot_rates(
+    claims: FloatArray, right: FloatArray, rates: FloatArray, estimated: NDArray[np.bool_]
+) -> FloatArray:
+    """Return the reliability by slot, drawn to the overall one; one that was set stays."""
+    by_slot = (right + SLOT_WEIGHT * rates[:, None]) / (claims + SLOT_WEIGHT)
+    return np.where(estimated[:, None], by_slot, rates[:, None])
+
+
+def _by_publisher(shared: SharedSlots, counts: FloatArray) -> FloatArray:
+    sums = np.zeros((len(shared.sources), counts.shape[1]))
+    np.add.at(sums, shared.publisher, counts)
+    return sums
 
 
 def _intervals(
@@ -230,8 +269,8 @@ def _expectation(
 def _sums(
     shared: SharedSlots, weight: FloatArray, left: FloatArray, right: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return expected claims and right ones, source × slot."""
-    shape = (len(shared.sources), max(len(shared.slots), 1))
+    """Return expected claims and right ones, document × slot."""
+    shape = (len(shared.documents), max(len(shared.slots), 1))
     claims, good = np.zeros(shape), np.zeros(shape)
     for source, rightly in ((shared.left, left), (shared.right, right)):
         np.add.at(claims, (source, shared.slot), weight)

@@ -91,7 +91,7 @@ Cell = Annotated[list[Name], Field(min_length=1)]
 Cells = Annotated[list[Cell], Field(description="Cells that contain every template once.")]
 Pair = Annotated[tuple[Name, Name, Probability], AfterValidator(_two_names)]
 Kind = Literal["reports", "records", "claims", "judgements", "beliefs"]
-SlotKind = Literal["closed", "open", "number", "date", "several", "people"]
+SlotKind = Literal["closed", "open", "number", "date", "several", "people", "state"]
 
 
 class RequestModel(BaseModel):
