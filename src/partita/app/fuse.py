@@ -18,7 +18,7 @@ from partita.errors import InputError
 from partita.evaluation.fusion import SlotMeasure, measure_fusion
 from partita.files.strict import shortened
 from partita.fusion.claim_files import claim_columns, read_claims
-from partita.fusion.claims import Claims, join_claims, latest_claims
+from partita.fusion.claims import Claims, distinct, join_claims, latest_claims
 from partita.fusion.fuse import Fused, FusionSettings, ValueChange, changes_without, fuse_slots
 from partita.fusion.kinds import Reading
 from partita.fusion.sources import (
@@ -243,7 +243,7 @@ def measure_slots(fused: Fused, truth: Any) -> tuple[SlotMeasure, ...]:
 
 def _settings(options: FuseOptions, claims: Claims) -> FusionSettings:
     nesting = None if options.hierarchy is None else read_nesting(options.hierarchy)
-    used = [claims.slots[n] for n in np.unique(claims.slot).tolist()]
+    used = [claims.slots[n] for n in distinct(claims.slot).tolist()]
     return FusionSettings(
         kinds=_kinds(options, False),
         reading=Reading(
@@ -312,7 +312,8 @@ def _fixed_reliabilities(fused: Fused) -> dict[str, float]:
 
 
 def _count_contradictions(objects: IntArray, sources: IntArray) -> int:
-    counts = np.unique(np.stack([objects, sources]), axis=1, return_counts=True)[1]
+    key = objects * (int(sources.max(initial=0)) + 1) + sources
+    counts = np.unique(key, return_counts=True)[1]
     return int((counts > 1).sum())
 
 

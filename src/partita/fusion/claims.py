@@ -110,6 +110,11 @@ class Claims:
         return self.only(self.source != list(self.sources).index(source))
 
 
+def distinct(numbers: IntArray) -> IntArray:
+    """Return the different numbers, sorted; for numbers of names, without a sort of all."""
+    return np.flatnonzero(np.bincount(numbers))
+
+
 def checked_reliabilities(reliabilities: Mapping[str, float]) -> dict[str, float]:
     """Return the reliabilities; one outside [0, 1] is an error."""
     for source, reliability in reliabilities.items():

@@ -110,6 +110,7 @@ MIN_EXCESS = 0.1  # agreement beyond the expected one that counts as dependence
 SIGNIFICANCE = 1e-3  # of so few disagreements, times the number of pairs
 MAX_SOURCES = 2000
 ROUNDS = 60
+CONVERGED = 1e-5  # change of a rate after which the fit ends
 TYPICAL_EXCESS = 0.03  # larger ones have less influence on the fit
 
 
@@ -159,12 +160,17 @@ def _expected(agreement: FloatArray, weight: FloatArray, chance: float) -> Float
     known = np.clip((agreement - chance) / max(1 - chance, 1e-9), 0.0, 1.0)
     start = np.sqrt((weight * known).sum() / max(weight.sum(), 1e-9))
     rate = np.full(len(known), start)
-    influence = weight
+    influence, work = weight.copy(), np.empty_like(known)
+    scaled = weight * TYPICAL_EXCESS
     for _ in range(ROUNDS):
-        below = influence @ rate**2 + 1e-9
-        rate = 0.5 * np.clip((influence * known) @ rate / below, 0.0, 1.0) + 0.5 * rate
-        excess = known - np.outer(rate, rate)
-        influence = weight * np.minimum(1.0, TYPICAL_EXCESS / np.maximum(excess, 1e-9))
+        below = np.einsum("ij,j->i", influence, rate**2) + 1e-9
+        before = rate
+        above = np.einsum("ij,ij,j->i", influence, known, rate)
+        rate = 0.5 * np.clip(above / below, 0.0, 1.0) + 0.5 * rate
+        if np.abs(rate - before).max() < CONVERGED:
+            break
+        np.subtract(known, np.outer(rate, rate, out=work), out=work)
+        np.divide(scaled, np.maximum(work, TYPICAL_EXCESS, out=work), out=influence)
     expected: FloatArray = chance + (1 - chance) * np.outer(rate, rate)
     some = weight.sum(axis=1) > 0
     return np.where(np.outer(some, some), expected, 1.0)

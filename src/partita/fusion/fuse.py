@@ -21,7 +21,7 @@ from partita.errors import InputError, Unavailable
 from partita.fusion.answers import SlotAnswer, answers
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claim_files import SAME
-from partita.fusion.claims import Claims, checked_reliabilities, join_claims
+from partita.fusion.claims import Claims, checked_reliabilities, distinct, join_claims
 from partita.fusion.copying import Copying, discount_copies, find_copying
 from partita.fusion.kinds import STATE, TYPED, Kind, Reading, checked_kind, likely_kind
 from partita.fusion.slot import SlotTask, add_truths, fuse_slot
@@ -84,7 +84,7 @@ def fuse_slots(
     used = _drop_unreliable(claims, settings_)
     if not len(used):
         raise InputError("all sources have reliability 0 (expected at least one above 0)")
-    names = sorted({claims.slots[n] for n in np.unique(used.slot).tolist()})
+    names = sorted({claims.slots[n] for n in distinct(used.slot).tolist()})
     beliefs: list[SlotBelief] = []
     fused: list[str] = []
     for name in names:
@@ -161,7 +161,7 @@ def _kind(claims: Claims, name: str, settings: FusionSettings) -> Kind:
         return checked_kind(kind)
     if name in settings.reading.types:
         return TYPED
-    values = (claims.values[n] for n in np.unique(claims.value).tolist())
+    values = (claims.values[n] for n in distinct(claims.value).tolist())
     return likely_kind(claims, settings.reading.orders(values))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from partita.core import IntArray
 from partita.errors import InputError
-from partita.fusion.claims import Claims
+from partita.fusion.claims import Claims, distinct
 from partita.fusion.hierarchy import Nesting
 from partita.fusion.people import NameLexicon
 from partita.templates.slots import SlotType, StateGroup, symbol
@@ -69,7 +69,7 @@ def likely_kind(claims: Claims, nested: bool) -> Kind:
     If not, return "number" or "date" if all values are numbers or days but for a few damaged ones,
     else "open".
     """
-    numbers, objects = np.unique(claims.value).tolist(), len(np.unique(claims.object))
+    numbers, objects = distinct(claims.value).tolist(), len(distinct(claims.object))
     if nested:
         return "open"
     if len(numbers) <= MAX_CLOSED and objects >= MIN_OBJECTS_PER_VALUE * len(numbers):

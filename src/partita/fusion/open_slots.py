@@ -91,7 +91,9 @@ class NamedValues:
         """Return the stated pairs and `more` pairs of an object and a value."""
         values = len(statements.values)
         key = statements.object * values + statements.value
-        pairs = np.union1d(key, more[0] * values + more[1])
+        pairs = key[np.diff(key, prepend=-1) != 0]  # statements are sorted by it
+        if len(more[0]):
+            pairs = np.union1d(pairs, more[0] * values + more[1])
         first = np.searchsorted(key, pairs, "left")
         claims = np.searchsorted(key, pairs, "right") - first
         return cls(pairs // values, pairs % values, first, claims)

@@ -13,7 +13,7 @@ import numpy as np
 from partita.core import FloatArray, IntArray
 from partita.errors import InputError
 from partita.files.strict import shortened
-from partita.fusion.claims import TRUTHS, Claims
+from partita.fusion.claims import TRUTHS, Claims, distinct
 from partita.fusion.kinds import MAX_DAMAGED, Kind
 from partita.fusion.people import NameLexicon, names_nobody, people_by_text
 from partita.templates.quantities import DateType
@@ -144,7 +144,8 @@ def parse_texts(
         kind, symbol
     )
     claims, texts, damaged = _readable(claims, normalise, most_damaged)
-    used, value = np.unique(claims.value, return_inverse=True)
+    used = distinct(claims.value)
+    value = np.searchsorted(used, claims.value)
     keys = [texts[n] for n in used.tolist()]
     values = sorted({*keys, *extra})
     position = {key: n for n, key in enumerate(values)}
@@ -178,7 +179,7 @@ def _readable(
     """Return the claims that can be read, the text of every value, and the claims set aside."""
     texts: dict[int, str] = {}
     errors: dict[int, InputError] = {}
-    for n in np.unique(claims.value).tolist():
+    for n in distinct(claims.value).tolist():
         try:
             texts[n] = normalise(claims.values[n])
         except InputError as error:

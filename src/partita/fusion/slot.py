@@ -11,7 +11,7 @@ from partita.core import BoolArray, FloatArray, IntArray, Pair
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
 from partita.fusion.belief import Parameters, SecondMode, SlotBelief, Tempering
-from partita.fusion.claims import TRUTHS, Claims, join_claims
+from partita.fusion.claims import TRUTHS, Claims, distinct, join_claims
 from partita.fusion.copying import find_copying
 from partita.fusion.dependence import (
     SharedErrors,
@@ -340,14 +340,14 @@ def add_truths(
     nesting: Nesting | None,
 ) -> Claims:
     """Add truths about the claimed objects, as claims of a source of their own."""
-    objects = {claims.objects[n] for n in np.unique(claims.object).tolist()}
+    objects = {claims.objects[n] for n in distinct(claims.object).tolist()}
     chosen = [
         (thing, value)
         for (thing, truth_slot), value in sorted(truths.items())
         if truth_slot == slot and thing in objects
     ]
     if kind == "open" and chosen:
-        values = frozenset(symbol(claims.values[n]) for n in np.unique(claims.value).tolist())
+        values = frozenset(symbol(claims.values[n]) for n in distinct(claims.value).tolist())
         paths = {value: deepest(value, values, nesting) for _, value in chosen}
         chosen = [
             (thing, value if paths[value] == symbol(value) else paths[value])

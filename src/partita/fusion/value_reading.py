@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita.core import FloatArray, IntArray
 from partita.entities.entities import plain_value
 from partita.errors import InputError
-from partita.fusion.claims import Claims
+from partita.fusion.claims import Claims, distinct
 from partita.fusion.hierarchy import Order, flat_order, nested_order, object_order
 from partita.fusion.kinds import MAX_DAMAGED, SETS, TYPED, Kind, Reading
 from partita.fusion.parsed_claims import (
@@ -231,7 +231,7 @@ def claim_statements(
 
 def _sorted(names: Sequence[str], numbers: IntArray) -> tuple[list[str], IntArray]:
     """Return the names in use, sorted, and the numbers that point into them."""
-    used = np.unique(numbers).tolist()
+    used = distinct(numbers).tolist()
     order = sorted(used, key=lambda n: names[n])
     place = np.zeros(len(names), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -283,7 +283,7 @@ def parse_slot(
         return _read_typed(claims, reading, size)
     nesting = reading.nesting if kind == "open" else None
     if nesting is not None:
-        stated = [symbol(claims.values[n]) for n in np.unique(claims.value).tolist()]
+        stated = [symbol(claims.values[n]) for n in distinct(claims.value).tolist()]
         extra = [*extra, *{high for value in stated for high in nesting.above.get(value, ())}]
     claims_ = (
         parse_sets(claims, kind, reading.lexicon)
@@ -312,7 +312,7 @@ def _read_typed(claims: Claims, reading: Reading, size: int | None) -> ParsedSlo
     rows = claim_statements(claims, parsed.texts, codes, claims.confidence)
     things = {name: n for n, name in enumerate(rows.objects)}
     more = parsed.more(lambda n: things[claims.objects[n]])
-    wide = size or max(len(np.unique(rows.value)), MIN_VALUES[TYPED])
+    wide = size or max(len(distinct(rows.value)), MIN_VALUES[TYPED])
     order = object_order(
         _pairs(rows, more), len(rows.values), wide, parsed.is_more_general, parsed.heights(slot)
     )
@@ -328,14 +328,14 @@ def _order(
     size: int | None,
 ) -> Order:
     count = len(rows.values)
-    wide = size or max(len(np.unique(rows.value)), MIN_VALUES[kind])
-    pairs = _pairs(rows, more)
+    wide = size or max(len(distinct(rows.value)), MIN_VALUES[kind])
     if kind in SETS:
         sets = parsed.members
         heights = np.array([_parts(len(one)) for one in sets], dtype=np.int64)
+        pairs = _pairs(rows, more)
         return object_order(pairs, count, wide, lambda high, low: sets[high] < sets[low], heights)
     if kind == "date":
-        return _dates(pairs, rows.values, wide)
+        return _dates(_pairs(rows, more), rows.values, wide)
     if kind == "open" and reading.nesting is not None and reading.orders(rows.values):
         return nested_order(rows.values, reading.nesting)
     return flat_order(count, wide)
