@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from partita.app.batch import Failure
 from partita.app.fuse import EntityFusion, Fusion, MassFusion, fuse_sources
-from partita.core.tabular import Columns, Tabular
+from partita.core.tabular import Columns, Tabular, row_columns
 from partita.errors import InputError
 from partita.fusion.answers import answers
 from partita.fusion.copying import Copying
@@ -167,7 +167,7 @@ class Belief(Tabular):
         return {
             "values": lambda: _field_columns(BelievedValue, self.values),
             "sources": lambda: _field_columns(SourceReliability, self.sources),
-            "copying": lambda: _row_columns(list(_copying(self.fusion))),
+            "copying": lambda: row_columns(list(_copying(self.fusion))),
         }
 
     def __repr__(self) -> str:
@@ -230,10 +230,6 @@ def _copying(fusion: Fused) -> Iterator[dict[str, Any]]:
 
 def _field_columns(record: Any, rows: Sequence[Any]) -> Columns:
     return {one.name: [getattr(row, one.name) for row in rows] for one in fields(record)}
-
-
-def _row_columns(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
 @described(FuseOptions)

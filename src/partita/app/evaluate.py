@@ -23,7 +23,7 @@ from partita.core import (
     Template,
     restricted_growth,
 )
-from partita.core.tabular import Columns, Tabular
+from partita.core.tabular import Columns, Tabular, row_columns
 from partita.core.templates import Key
 from partita.corpora.documents import read_documents
 from partita.corpora.keys import match_by_id_or_place
@@ -123,18 +123,18 @@ class Evaluation(Tabular):
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         return {
             "figures": self._figure_columns,
-            "sizes": lambda: _columns(self.to_dict()["sizes"]),
+            "sizes": lambda: row_columns(self.to_dict()["sizes"]),
             "calibration": self._calibration_columns,
             **{f"{of}_reliability": partial(self._bin_columns, of) for of in KINDS},
         }
 
     def _bin_columns(self, of: str) -> Columns:
-        return _columns(self.to_dict()[f"{of}_reliability"])
+        return row_columns(self.to_dict()[f"{of}_reliability"])
 
     def _calibration_columns(self) -> Columns:
         rows = [asdict(one) for one in self.row.calibration]
         bounds = [row.pop("interval") or {"low": None, "high": None} for row in rows]
-        return _columns([row | ends for row, ends in zip(rows, bounds, strict=True)])
+        return row_columns([row | ends for row, ends in zip(rows, bounds, strict=True)])
 
     def save_chart(self, path: str | os.PathLike[str]) -> None:
         """Save the reliability diagram, and the errors by size and genre: SVG, HTML or PNG."""
@@ -175,10 +175,6 @@ class Evaluation(Tabular):
             _note(self.only_keys, "in the keys only: counted as alone"),
         ]
         return evaluation_text(self.row, self.hard, [note for note in notes if note])
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
 def _note(names: tuple[str, ...], what: str) -> str:
@@ -230,7 +226,9 @@ def evaluate(
         only_keys += [f"{document.name}:{name}" for name in document.ids if name not in known]
     kept = float(links[1] / links[0]) if links[0] else 1.0
     hard = not any(one.sets for one in message_results)
-    figures = row(_model_names(message_results), measures, kept, seed=seed, grouped=not hard)
+    models = dict.fromkeys(one.model for results in message_results for one in results.sets)
+    names = ", ".join(models) or "clusters"
+    figures = row(names, measures, kept, seed=seed, grouped=not hard)
     only_results = tuple(
         f"{one.message}:{name}"
         for one in message_results
@@ -374,11 +372,6 @@ def _require_common(
         f"the results have {names[0]}, the keys {names[1]})",
         file=str(first) if isinstance(first, str | os.PathLike) else None,
     )
-
-
-def _model_names(message_results: Sequence[MessageResults]) -> str:
-    models = dict.fromkeys(one.model for results in message_results for one in results.sets)
-    return ", ".join(models) or "clusters"
 
 
 def _answers(results: MessageResults, document: Document) -> list[ReportedAnswer]:

@@ -161,16 +161,14 @@ class ResolvedMessage(Tabular):
         return {name: [row[n] for row in rows] for n, name in enumerate(names)}
 
     def _mention_columns(self) -> Columns:
+        home = {name: entity.id for entity in self.entities for name in entity.templates}
         rows = [
             (one.id, one.text, one.start, one.end, one.region, one.sentence, one.type, one.head,
-             one.form, self._entity_of(one.id))
+             one.form, home.get(one.id, ""))
             for one in self.mentions
         ]  # fmt: skip
         names = ("id", "text", "start", "end", "region", "sentence", "sort", "head", "form")
         return {name: [row[n] for row in rows] for n, name in enumerate((*names, "entity"))}
-
-    def _entity_of(self, mention: str) -> str:
-        return next((one.id for one in self.entities if mention in one.templates), "")
 
     def _of_sets(self, table: str) -> Columns:
         """Join the tables of all distributions below each other."""
@@ -288,14 +286,11 @@ def run(
             if isinstance(text, Failure):
                 raise text.error
             documents.append(resolve_text(text, runner))
-    if single and [len(documents), len(failures)] == [1, 0] and not _is_folder(source):
+    folder = isinstance(source, Path) and source.is_dir()
+    if single and [len(documents), len(failures)] == [1, 0] and not folder:
         return documents[0]
     documents.failures = failures.warned("message")
     return documents
-
-
-def _is_folder(source: object) -> bool:
-    return isinstance(source, Path) and source.is_dir()
 
 
 def _is_default(settings: Settings) -> bool:

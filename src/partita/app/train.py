@@ -100,7 +100,9 @@ class TrainedModel(Tabular):
             for name, one in self.selections.items()
         ]
         lines = [f"Learned {self.models}"]
-        lines += [f"  {name.replace('_', ' ')}: {_shown(v)}" for name, v in self.figures.items()]
+        for name, value in self.figures.items():
+            shown = f"{value:,.0f}" if value == int(value) else f"{value:.4f}"
+            lines.append(f"  {name.replace('_', ' ')}: {shown}")
         if self.taught is not None and self.taught.note:
             lines.append(self.taught.note)
         return "\n".join([*parts, *lines])
@@ -317,7 +319,3 @@ def _figures(learned: PairParameters) -> dict[str, Any]:
         figures[f"bits per pair of {name}"] = model.figures["bits_per_pair"]
     figures |= {"scale": learned.scaled.scale, "bias": learned.scaled.bias}
     return figures | {"excluded": learned.excluded, "crossing": learned.crossing}
-
-
-def _shown(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:.4f}"

@@ -112,14 +112,20 @@ def solve(options: SolveCommand, console: Console) -> None:
         width=console.width,
         colour=console.colour,
     )
+    sinks = _sinks(options, sets)
+
+    def summary(output: Output) -> str:
+        told = f"{output.done:,} sets answered, {output.failed:,} failed"
+        return told if sinks and not forms.view else ""
+
     output = Output(
         console,
         "set",
-        _sinks(options, sets),
+        sinks,
         print_lines=out is None,
         separated=forms.view == "text",
         total=len(sets),
-        summary=lambda output: "" if forms.view else _summary(output),
+        summary=summary,
     )
     output.write(
         solve_sets(sets, solver, forms, Path(pairs).name, options.workers, console.progress)
@@ -134,14 +140,11 @@ def _refuse_overwriting(
     from partita.errors import InputError
     from partita.files.writing import refuse_inputs
 
-    if out is not None and clusters is not None and _same_file(out, clusters):
+    one_file = out is not None and clusters is not None and out.resolve() == clusters.resolve()
+    if out is not None and one_file and (out.is_file() or not out.exists()):
         raise InputError("is named by --out and by --clusters (expected two files)", file=str(out))
     for file in (out, clusters):
         refuse_inputs(file, inputs)
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve() and (one.is_file() or not one.exists())
 
 
 def _sinks(options: SolveCommand, sets: "Sets") -> list[Sink]:
@@ -149,12 +152,6 @@ def _sinks(options: SolveCommand, sets: "Sets") -> list[Sink]:
     if options.clusters is not None:
         sinks.append(ClustersFile(options.clusters, sets.named, options.excel_safe))
     return sinks
-
-
-def _summary(output: Output) -> str:
-    if not output.sinks:
-        return ""
-    return f"{output.done:,} sets answered, {output.failed:,} failed"
 
 
 def _budget(options: SolveCommand) -> "Budget":

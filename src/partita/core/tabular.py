@@ -27,6 +27,11 @@ def rendered(form: str, result: Any) -> str:
     return text
 
 
+def row_columns(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return the columns of rows that all have the same fields."""
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
 class Tabular:
     """A result that consists of tables; the first of them is the default."""
 

@@ -175,13 +175,11 @@ def refuse_folders(out: str | Path | None, inputs: Iterable[str | Path]) -> None
     """Raise an error if an output would be read with a folder of inputs."""
     for name in inputs:
         folder, place = Path(name).resolve(), Path(out or "/").resolve()
-        if folder in place.parents and not _hidden(place.relative_to(folder)):
+        if folder not in place.parents:
+            continue
+        if not any(part.startswith(".") for part in place.relative_to(folder).parts):
             problem = f"lies in the input folder {name} and would be read with it"
             raise InputError(f"{problem}; use another output file", file=str(out))
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 @contextmanager

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
+SHOWN = ("message", "templates", "cells", "alternatives", "author", "time", "based_on")
+
+
 def family(connection: Connection, run: str) -> list[str]:
     """Return a run and its ancestors, whose keys are about the same templates."""
     runs_: list[str] = []
@@ -36,7 +39,9 @@ def select_keys(connection: Connection, run: str, sets: Sequence[str] | None = N
     newest = {(row["set_name"], row["author"]): row["id"] for row in rows}
     counting_ids = set(newest.values())
     return [
-        _key(row) | {"counts": row["id"] in counting_ids and row["withdrawn"] is None}
+        {"key": row["id"], "run": row["run"], "set": row["set_name"]}
+        | {name: row[name] for name in (*SHOWN, "withdrawn")}
+        | {"counts": row["id"] in counting_ids and row["withdrawn"] is None}
         for row in rows
     ]
 
@@ -78,9 +83,3 @@ def _lock(connection: Connection, run: str, name: str) -> None:
     query = select(at.set_name).where(at.run == run, at.set_name == name).with_for_update()
     if connection.execute(query).scalar() is None:
         raise Unknown(f"run {run} has no set {name}")
-
-
-def _key(row: Any) -> Row:
-    key = {"key": row["id"], "run": row["run"], "set": row["set_name"]}
-    names = ("message", "templates", "cells", "alternatives", "author", "time", "based_on")
-    return key | {name: row[name] for name in (*names, "withdrawn")}

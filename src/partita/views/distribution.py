@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita.core import (
-    Border,
     Distribution,
     Figure,
     Listed,
@@ -126,7 +125,10 @@ def partial_rows(distribution: Distribution, width: int) -> list[str]:
     cells = [part for part in partial.settled if len(part.templates) > 1]
     others = [part for part in partial.parts if not part.settled and len(part.templates) > 1]
     groups = [(_members(one), one.together) for one in others]
-    borders = [(_sides(partial, one), one.probability) for one in partial.borders]
+    borders = [
+        (" = ".join(_members(partial.parts[n]) for n in (one.left, one.right)), one.probability)
+        for one in partial.borders
+    ]
     return [
         "",
         *textwrap.wrap(_partial_title(partial, len(distribution.set)), width),
@@ -153,10 +155,6 @@ def _titled(title: str, named: Sequence[tuple[str, Figure]], width: int) -> list
 
 def _members(part: PartialCell) -> str:
     return f"({' '.join(map(clean, part.templates))})"
-
-
-def _sides(partial: PartialConfiguration, border: Border) -> str:
-    return " = ".join(_members(partial.parts[side]) for side in (border.left, border.right))
 
 
 def _figure_rows(named: Sequence[tuple[str, Figure]], width: int) -> list[str]:
@@ -238,13 +236,14 @@ def summary_text(summary: ClusterSummary) -> str:
         )
     if summary.relaxed_sets:
         lines.append(f"in {summary.relaxed_sets:,} sets cannot-links hold for their own pairs only")
+    precision = summary.target_precision
+    target = "" if precision is None else f", for a precision of {precision:g}"
     lines += [
         f"expected precision  {_share(summary.precision)}",
         f"expected recall     {_share(summary.recall)}",
         f"expected entities   {_count(summary.entities)}",
         *_labels(summary),
-        f"clusters merged from a mean pair probability of {summary.threshold:.3f}"
-        + _target(summary),
+        f"clusters merged from a mean pair probability of {summary.threshold:.3f}{target}",
         *_many(summary),
     ]
     return "\n".join(lines) + "\n"
@@ -282,8 +281,3 @@ def _share(value: ExpectedValue) -> str:
 
 def _count(value: ExpectedValue) -> str:
     return f"{value.value:,.1f}  (95 %: {value.low:,.0f} to {value.high:,.0f})"
-
-
-def _target(summary: ClusterSummary) -> str:
-    target = summary.target_precision
-    return "" if target is None else f", for a precision of {target:g}"
