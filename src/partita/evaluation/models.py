@@ -169,8 +169,8 @@ class Greedy:
         return FittedGreedy(self.counts, greedy_shares(cuts))
 
 
-def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
-    """Measure how often a greedy merger is right."""
+def greedy_tallies(cuts: Sequence[Cut]) -> tuple[MergedSets, MergedSets, MergedSets]:
+    """Count sets of two, of three and of more templates, and those that greedy merges correctly."""
     tallies = {2: MergedSets(), 3: MergedSets(), 4: MergedSets()}
     for cut in cuts:
         for members in cut.sets:
@@ -178,7 +178,12 @@ def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
             joined = labels[:, None] == labels[None, :]
             right = np.array_equal(joined, cut.joined[np.ix_(members, members)])
             tallies[min(len(members), 4)] += right
-    return GreedyParameters(*(tallies[size].share for size in (2, 3, 4)))
+    return tallies[2], tallies[3], tallies[4]
+
+
+def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
+    """Measure how often a greedy merger is right."""
+    return GreedyParameters(*(tally.share for tally in greedy_tallies(cuts)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from partita.configurations.pair_models import GreedyParameters, GreedyPosterior
 from partita.core import Budget, FloatArray, IntArray, Posterior, restricted_growth
 from partita.errors import InputError
 from partita.evaluation.calibration import bootstrap
-from partita.evaluation.models import FittedPairModel, UniformPosteriors
+from partita.evaluation.models import FittedPairModel, UniformPosteriors, greedy_tallies
 from partita.evaluation.splits import Cut, allowed_bits, excluded_bits
 from partita.pairs.characteristics import pair_log_odds
 from partita.pairs.columns import template_columns
@@ -367,16 +367,8 @@ def open_pair_matrix(key: Lesson, model: MaximumEntropy, codes: Codes) -> FloatA
 
 
 def _greedy(start: GreedyParameters, cuts: Sequence[Cut]) -> GreedyParameters:
-    right = {2: [0.0, 0.0], 3: [0.0, 0.0], 4: [0.0, 0.0]}
-    for cut in cuts:
-        for members in cut.sets:
-            inside = np.ix_(members, members)
-            labels = greedy_labels(cut.compatible[inside])
-            tally = right[min(len(members), 4)]
-            tally[0] += np.array_equal(labels[:, None] == labels[None, :], cut.joined[inside])
-            tally[1] += 1
-    shares = zip((start.p2, start.p3, start.p_more), right.values(), strict=True)
-    return GreedyParameters(*(_share(before, *tally) for before, tally in shares))
+    shares = zip((start.p2, start.p3, start.p_more), greedy_tallies(cuts), strict=True)
+    return GreedyParameters(*(_share(before, one.right, one.sets) for before, one in shares))
 
 
 def _excluded_share(before: float, cuts: Sequence[Cut]) -> float:

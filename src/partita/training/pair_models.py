@@ -115,6 +115,15 @@ class TrainingPairs:
             return contexts(self.codes, self.yes, self.sizes)
         return contexts(self.codes[chosen], self.yes[chosen], self.sizes)
 
+    def enough(self, pairs: int, rng: np.random.Generator) -> TrainingPairs:
+        """Return as many documents as make so many pairs, at least two."""
+        order = rng.permutation(np.unique(self.documents))
+        sizes = np.bincount(self.documents)[order]
+        kept = max(2, int(np.searchsorted(np.cumsum(sizes), pairs)) + 1)
+        chosen = np.isin(self.documents, order[:kept])
+        parts = (self.codes[chosen], self.yes[chosen], self.documents[chosen])
+        return TrainingPairs(self.characteristics, self.cutoffs, *parts, self.sha256)
+
 
 def training_pairs(
     documents: Sequence[KeyedTemplates],
@@ -242,15 +251,11 @@ def _distance(observed: TemplateColumns, pairs: LabelledPairs) -> NDArray[np.int
 
 def _choose_precision(training: TrainingPairs, rng: np.random.Generator) -> float:
     """Choose by cross-validation on as many documents as give enough pairs."""
-    order = rng.permutation(np.unique(training.documents))
-    if len(order) < 2:
+    if len(np.unique(training.documents)) < 2:
         return PRECISION
-    sizes = np.bincount(training.documents)[order]
-    kept = max(2, int(np.searchsorted(np.cumsum(sizes), ENOUGH_PAIRS)) + 1)
-    chosen = np.isin(training.documents, order[:kept])
-    parts = (training.codes[chosen], training.yes[chosen], training.documents[chosen])
+    part = training.enough(ENOUGH_PAIRS, rng)
     try:
-        return choose_prior(*parts, training.sizes, rng).precision
+        return choose_prior(part.codes, part.yes, part.documents, part.sizes, rng).precision
     except InputError:
         return PRECISION  # a fold without both answers says nothing about the prior
 

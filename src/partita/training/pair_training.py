@@ -113,25 +113,11 @@ def _learn(
         return _short(trained), None
     few = len(pairs.yes) < FEW_PAIRS or len(np.unique(pairs.documents)) < 2
     away = 0.0 if few else HELD_OUT
-    part = _enough(pairs, np.random.default_rng(seed))
+    part = pairs.enough(ENOUGH_PAIRS, np.random.default_rng(seed))
     selection = select_features(part, held_out=away, seed=seed, progress=progress)
     progress(f"fitting {len(selection.steps)} weights to {len(pairs.yes):,} pairs")
     model = select_pair_model(pairs, selection, name=name, seed=seed, learned_from=words)
     return _short(model), selection
-
-
-def _enough(pairs: TrainingPairs, rng: np.random.Generator) -> TrainingPairs:
-    """Return as many documents as make enough pairs, at least two."""
-    order = rng.permutation(np.unique(pairs.documents))
-    sizes = np.bincount(pairs.documents)[order]
-    kept = max(2, int(np.searchsorted(np.cumsum(sizes), ENOUGH_PAIRS)) + 1)
-    chosen = np.isin(pairs.documents, order[:kept])
-    return replace(
-        pairs,
-        codes=pairs.codes[chosen],
-        yes=pairs.yes[chosen],
-        documents=pairs.documents[chosen],
-    )
 
 
 def _short(model: MaximumEntropy) -> MaximumEntropy:
