@@ -157,7 +157,13 @@ def _listed_pairs(distribution: Distribution, extra: Positions) -> BoolArray:
         )
     for a, b in extra:
         shown[a, b] = True
-    return np.triu(shown, 1)
+    return shown & _above(len(shown))
+
+
+@lru_cache(maxsize=SMALL)
+def _above(n: int) -> BoolArray:
+    """Return which entries of a matrix are above the diagonal."""
+    return np.triu(np.ones((n, n), dtype=np.bool_), 1)
 
 
 def _below_least(distribution: Distribution, listed: BoolArray) -> Unlisted | None:
