@@ -13,9 +13,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel, uncounted
-from partita.configurations.joint import cells_kernels as column
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import (
+    CELL_KINDS,
+    CLASH,
+    CLUSTER,
+    COSINE,
+    EMPTY,
+    FIRST,
+    GENDERS,
+    HEADS,
+    LAST,
+    LAST_ME,
+    LAST_YOU,
+    LEVEL,
+    MATCHED,
+    MODIFIERS_THERE,
+    MOST_ALIKE,
+    NEAREST,
+    NO_NOUNS,
+    NO_WORDS,
+    NOUN,
+    NOUNS,
+    NUMBERS,
+    PHRASES,
+    PRONOUN,
+    RARE,
+    RELATION,
+    SIZE,
+    TYPE_AGREES,
+    VOICE_OF_ME,
+    VOICE_OF_YOU,
+    WITHOUT,
     CellTable,
     Grown,
     Small,
@@ -93,19 +122,17 @@ def classify(mentions: Mentions, cells: CellTable, count: int, j: int) -> None:
     pronoun = 1 << kind if kind <= code.LAST_PRONOUN else 0
     for slot in range(count):
         cell = met[slot]
-        last = columns[cell, column.LAST]
+        last = columns[cell, LAST]
         classes[cell] = NEAR
         if not bits[cell] & STRONG:
-            recalled = (
-                columns[cell, column.SIZE] >= SALIENT or columns[cell, column.CELL_KINDS] & pronoun
-            )
+            recalled = columns[cell, SIZE] >= SALIENT or columns[cell, CELL_KINDS] & pronoun
             if j - last > LONG_AGO and not recalled:
                 classes[cell] = LONG_AGO_CLASS
             elif 0 < type_agreement(shares, columns[cell]) <= FAR_AGREEMENT:
                 classes[cell] = sentence - attributes[last, code.SENTENCE] <= 1
-        while classes[met[slot]] == NEAR and cell != column.EMPTY and marked[cell] != j:
+        while classes[met[slot]] == NEAR and cell != EMPTY and marked[cell] != j:
             marked[cell] = j
-            cell = columns[cell, column.WITHOUT]
+            cell = columns[cell, WITHOUT]
 
 
 @uncounted
@@ -123,40 +150,38 @@ def describe_cell(
     `row` holds j's relations to earlier mentions.
     """
     attributes, kin, cell = mentions.attributes, mentions.kin, cells.columns[number]
-    mention, last, seen = attributes[j], attributes[cell[column.LAST]], cells.seen[number]
+    mention, last, seen = attributes[j], attributes[cell[LAST]], cells.seen[number]
     agreement, bits = type_agreement(mentions.types[j], cell), cells.bits[number]
-    if seen[column.NOUNS] == 0:
-        seen[column.LEVEL] = seen[column.NEAREST] = column.NO_WORDS
-        seen[column.COSINE] = seen[column.RELATION] = column.NO_NOUNS
+    if seen[NOUNS] == 0:
+        seen[LEVEL] = seen[NEAREST] = NO_WORDS
+        seen[COSINE] = seen[RELATION] = NO_NOUNS
     out[code.C_AGREEMENT], out[code.C_CELL_TYPE] = agreement, likeliest_type(cell)
     _own(mention, _around(attributes, mention), out)
     _words(seen, bits, out)
     _meanings(attributes, kin, cell, seen, j, out)
-    _distances(mention, last, j - cell[column.LAST], out)
-    _members(mention, attributes[cell[column.FIRST]], last, cell, out)
+    _distances(mention, last, j - cell[LAST], out)
+    _members(mention, attributes[cell[FIRST]], last, cell, out)
     _agreement(mention, cell, seen, out)
     _pronouns(attributes, mention, cell, out)
-    _syntax(bits, row[cell[column.LAST]], out)
-    _places(attributes, cell, seen[column.MOST_ALIKE] - 1, j, out)
+    _syntax(bits, row[cell[LAST]], out)
+    _places(attributes, cell, seen[MOST_ALIKE] - 1, j, out)
     _facts(mention, cell, seen, bits, out, facts)
 
 
 @uncounted
 def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, facts: Small) -> None:
-    headless = seen[column.HEADS] == 0
+    headless = seen[HEADS] == 0
     agrees = _agrees(mention, cell, out)
     facts[F_TYPES_AGREE], facts[F_AGREES] = _types_agree(out[code.C_AGREEMENT]), agrees
-    facts[F_LEVEL], facts[F_HEADS] = seen[column.LEVEL], seen[column.HEADS]
-    facts[F_COSINE] = (
-        seen[column.COSINE] if seen[column.COSINE] < column.NO_NOUNS and headless else 0
-    )
-    facts[F_PHRASES], facts[F_RARE] = seen[column.PHRASES], seen[column.RARE]
+    facts[F_LEVEL], facts[F_HEADS] = seen[LEVEL], seen[HEADS]
+    facts[F_COSINE] = seen[COSINE] if seen[COSINE] < NO_NOUNS and headless else 0
+    facts[F_PHRASES], facts[F_RARE] = seen[PHRASES], seen[RARE]
     similar = agrees and facts[F_COSINE] > 0
-    facts[F_SIMILARITY] = COSINES * seen[column.COSINE] + seen[column.PHRASES] if similar else 0
+    facts[F_SIMILARITY] = COSINES * seen[COSINE] + seen[PHRASES] if similar else 0
     facts[F_OVERLAPS] = (bits & code.SHARED_WORD) > 0
     facts[F_APPOSED] = out[code.C_APPOSITION]
     facts[F_SENTENCES] = out[code.C_SENTENCES]
-    speaks = cell[column.CELL_KINDS] & (1 << code.ME | 1 << code.YOU) > 0
+    speaks = cell[CELL_KINDS] & (1 << code.ME | 1 << code.YOU) > 0
     facts[F_SPEAKS] = mention[code.KIND] <= code.YOU and speaks
 
 
@@ -238,7 +263,7 @@ def fill_near_cells(
         strongest = (2 if met else 1) if likest else (3 if best > 0 else 0)
         met = met or likest
         similarity = facts[slot, F_SIMILARITY]
-        as_before = 0 if latest < 0 else 1 if columns[cell, column.FIRST] == latest else 2
+        as_before = 0 if latest < 0 else 1 if columns[cell, FIRST] == latest else 2
         keys[r] |= (
             (rivals if likest else 0) << 8
             | strongest << 12
@@ -263,7 +288,7 @@ def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
         totals[HERE] += facts[slot, F_SENTENCES] == 0
         totals[BEFORE] += facts[slot, F_SENTENCES] == 1
     likeness = facts[slot, F_LEVEL]
-    if likeness < column.NO_WORDS:
+    if likeness < NO_WORDS:
         levels[likeness] += 1
         totals[BEST] = max(totals[BEST], likeness)
     totals[BEST_COSINE] = max(totals[BEST_COSINE], facts[slot, F_COSINE])
@@ -301,7 +326,7 @@ def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> 
 
 @uncounted
 def _types_agree(agreement: int) -> bool:
-    return agreement == 0 or agreement >= column.TYPE_AGREES
+    return agreement == 0 or agreement >= TYPE_AGREES
 
 
 @uncounted
@@ -314,14 +339,14 @@ def _meanings(
     out: Codes,
 ) -> None:
     """Code what the table of words says about mention and cell."""
-    out[code.C_COSINE] = seen[column.COSINE]
-    out[code.C_RELATION], out[code.C_CLUSTER] = seen[column.RELATION], seen[column.CLUSTER]
-    verb, word = attributes[cell[column.LAST], code.GOVERNOR], attributes[j, code.WORD]
-    out[code.C_SUITS] = kin[word, verb] % COSINES if verb > 0 and word > 0 else column.NO_NOUNS
-    out[code.C_SHARED], out[code.C_PHRASE] = seen[column.RARE], seen[column.PHRASES]
+    out[code.C_COSINE] = seen[COSINE]
+    out[code.C_RELATION], out[code.C_CLUSTER] = seen[RELATION], seen[CLUSTER]
+    verb, word = attributes[cell[LAST], code.GOVERNOR], attributes[j, code.WORD]
+    out[code.C_SUITS] = kin[word, verb] % COSINES if verb > 0 and word > 0 else NO_NOUNS
+    out[code.C_SHARED], out[code.C_PHRASE] = seen[RARE], seen[PHRASES]
     out[code.C_GOVERNORS], out[code.C_FIT] = fit(attributes, kin, j, cell)
-    out[code.C_LAST_PRESENCE] = attributes[cell[column.LAST], code.PRESENCE]
-    noun, parts = cell[column.NOUN], 4 * attributes[j, code.PARTS]
+    out[code.C_LAST_PRESENCE] = attributes[cell[LAST], code.PRESENCE]
+    noun, parts = cell[NOUN], 4 * attributes[j, code.PARTS]
     out[code.C_CELL_CLASS] = attributes[noun, code.NOUN_CLASS] if noun >= 0 else 0
     out[code.C_PARTS] = parts + (attributes[noun, code.PARTS] if noun >= 0 else 0)
 
@@ -351,17 +376,15 @@ def _head_count(mention: Small) -> int:
 
 @uncounted
 def _words(seen: Small, bits: int, out: Codes) -> None:
-    out[code.C_LIKENESS], out[code.C_NEAREST] = seen[column.LEVEL], seen[column.NEAREST]
-    if seen[column.NOUNS] == 0:
+    out[code.C_LIKENESS], out[code.C_NEAREST] = seen[LEVEL], seen[NEAREST]
+    if seen[NOUNS] == 0:
         out[code.C_ALIKE] = 3
     else:
-        out[code.C_ALIKE] = (
-            2 if seen[column.MATCHED] == seen[column.NOUNS] else min(1, seen[column.MATCHED])
-        )
+        out[code.C_ALIKE] = 2 if seen[MATCHED] == seen[NOUNS] else min(1, seen[MATCHED])
     cover = 2 if bits & code.ALL_OF_EARLIER else 0
     out[code.C_COVER] = cover + (bits & code.ALL_OF_LATER > 0)
-    out[code.C_MODIFIERS] = seen[column.MODIFIERS_THERE]
-    out[code.C_NUMERALS] = seen[column.CLASH]
+    out[code.C_MODIFIERS] = seen[MODIFIERS_THERE]
+    out[code.C_NUMERALS] = seen[CLASH]
 
 
 @uncounted
@@ -410,20 +433,20 @@ def _numbers(attributes: Small, j: int, i: int) -> int:
 @uncounted
 def _places(attributes: Small, cell: Small, alike: int, j: int, out: Codes) -> None:
     """Code where single members stand, and how they refer."""
-    noun = cell[column.NOUN]
+    noun = cell[NOUN]
     out[code.C_OTHER_COMPLEMENT] = attributes[alike, code.COMPLEMENT] if alike >= 0 else 0
     out[code.C_ALIKE_SENTENCES] = _since(attributes, j, alike)
     out[code.C_ALIKE_NUMBER] = _numbers(attributes, j, alike)
     out[code.C_NOUN_SENTENCES] = _since(attributes, j, noun)
     out[code.C_NOUN_GROUP] = _group(attributes, noun)
     out[code.C_NOUN_NUMBER] = _numbers(attributes, j, noun)
-    out[code.C_PRONOUN_SENTENCES] = _since(attributes, j, cell[column.PRONOUN])
-    out[code.C_AGE] = min(8, binned(j - cell[column.FIRST], 8) + 1)
+    out[code.C_PRONOUN_SENTENCES] = _since(attributes, j, cell[PRONOUN])
+    out[code.C_AGE] = min(8, binned(j - cell[FIRST], 8) + 1)
 
 
 @uncounted
 def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes) -> None:
-    out[code.C_SIZE] = binned(cell[column.SIZE], 7)
+    out[code.C_SIZE] = binned(cell[SIZE], 7)
     out[code.C_LAST_GROUP] = KIND_GROUPS[last[code.KIND]]
     out[code.C_FIRST] = KIND_GROUPS[first[code.KIND]]
     out[code.C_ROLES] = mention[code.ROLE] * len(code.ROLES) + last[code.ROLE]
@@ -434,11 +457,11 @@ def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes)
 
 @uncounted
 def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
-    out[code.C_NUMBER] = 4 * mention[code.NUMBER] + cell[column.NUMBERS]
-    out[code.C_GENDER] = 5 * _gender(mention[code.GENDER]) + _gender(cell[column.GENDERS])
-    out[code.C_TURNS] = 5 * seen[column.LAST_ME] + seen[column.LAST_YOU]
+    out[code.C_NUMBER] = 4 * mention[code.NUMBER] + cell[NUMBERS]
+    out[code.C_GENDER] = 5 * _gender(mention[code.GENDER]) + _gender(cell[GENDERS])
+    out[code.C_TURNS] = 5 * seen[LAST_ME] + seen[LAST_YOU]
     quoted = mention[code.QUOTE] > 0
-    out[code.C_VOICES] = 16 * quoted + 4 * seen[column.VOICE_OF_ME] + seen[column.VOICE_OF_YOU]
+    out[code.C_VOICES] = 16 * quoted + 4 * seen[VOICE_OF_ME] + seen[VOICE_OF_YOU]
 
 
 @uncounted
@@ -453,15 +476,15 @@ def _gender(bits: int) -> int:
 def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> None:
     """Code the cell's last pronoun: none, this kind last, this kind earlier, other, as before."""
     kind = mention[code.KIND]
-    out[code.C_SPEAKING] = cell[column.CELL_KINDS] & 7
-    if cell[column.PRONOUN] < 0:
+    out[code.C_SPEAKING] = cell[CELL_KINDS] & 7
+    if cell[PRONOUN] < 0:
         out[code.C_PRONOUN] = 0
         return
-    theirs = attributes[cell[column.PRONOUN], code.KIND]
+    theirs = attributes[cell[PRONOUN], code.KIND]
     if theirs == kind:
-        out[code.C_PRONOUN] = 1 if cell[column.PRONOUN] == cell[column.LAST] else 4
+        out[code.C_PRONOUN] = 1 if cell[PRONOUN] == cell[LAST] else 4
     else:
-        out[code.C_PRONOUN] = 2 if (cell[column.CELL_KINDS] >> kind) & 1 else 3
+        out[code.C_PRONOUN] = 2 if (cell[CELL_KINDS] >> kind) & 1 else 3
 
 
 @uncounted
@@ -478,19 +501,19 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
     if not _types_agree(out[code.C_AGREEMENT]):
         return False
     number = mention[code.NUMBER]
-    both = number > 0 and cell[column.NUMBERS] > 0
-    if both and cell[column.NUMBERS] != THIRD_AS_NUMBER and cell[column.NUMBERS] != number:
+    both = number > 0 and cell[NUMBERS] > 0
+    if both and cell[NUMBERS] != THIRD_AS_NUMBER and cell[NUMBERS] != number:
         return False
     kind = mention[code.KIND]
     pronoun = kind <= code.LAST_PRONOUN
-    mine, theirs = _gender(mention[code.GENDER]), _gender(cell[column.GENDERS])
+    mine, theirs = _gender(mention[code.GENDER]), _gender(cell[GENDERS])
     if pronoun and mine > 0 and 0 < theirs < 4 and mine != theirs:
         return False
     if out[code.C_NESTING] == 1 or out[code.C_NESTING] == 2:
         return False
     if kind <= code.YOU:
-        return bool((cell[column.CELL_KINDS] >> kind) & 1)
-    speaks = cell[column.CELL_KINDS] & 7  # I, we, you
+        return bool((cell[CELL_KINDS] >> kind) & 1)
+    speaks = cell[CELL_KINDS] & 7  # I, we, you
     return bool(not pronoun or kind == code.DEMONSTRATIVE or speaks == 0)
 
 
