@@ -9,22 +9,22 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from oracles.lattice_states import small_pair_marginals as lattice_pairs
+from oracles.lattice_states import small_states
 from oracles.merging import knowledge, normalised, replayed
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import entropy_bits, pair_marginals
-from partita.configurations.merging.lattice import LatticePosterior, lattice
-from partita.configurations.merging.lattice import packed_pair_marginals as packed_marginals
-from partita.configurations.merging.lattice import small_pair_marginals as lattice_pairs
+from partita.configurations.merging.lattice import LatticePosterior, lattice, packed_states
+from partita.configurations.merging.lattice import pair_marginals as packed_marginals
 from partita.configurations.merging.listed import MassBounds
 from partita.configurations.merging.model import Merger, merger
-from partita.configurations.merging.states import packed_states, small_states
 from partita.errors import Contradiction, InputError, Unavailable
 
 Given = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def decided(model: Merger, decisions: float = math.inf) -> LatticePosterior:
-    grown = lattice(small_states(model), model.size, decisions)
+    grown = lattice(packed_states(model), model.size, decisions)
     return LatticePosterior(model, grown.mass, grown, 1 << 30, "")
 
 

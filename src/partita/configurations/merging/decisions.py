@@ -15,13 +15,13 @@ import numpy as np
 from partita.configurations.exact.listed import LARGEST
 from partita.configurations.merging.lattice import (
     BITS,
-    SMALL,
     Choice,
     Lattice,
     LatticePosterior,
-    LatticeStates,
     best_first,
     lattice,
+    packed_states,
+    words_needed,
 )
 from partita.configurations.merging.listed import (
     ListedPosterior,
@@ -29,7 +29,6 @@ from partita.configurations.merging.listed import (
     enumerate_configurations,
 )
 from partita.configurations.merging.model import Merger, is_constrained, merger, reach_of
-from partita.configurations.merging.states import small_states
 from partita.configurations.product_posterior import Part, Product
 from partita.core import (
     Best,
@@ -286,19 +285,19 @@ def _exact_or_beyond(model: Merger, budget: Budget, seed: int, needed: bool) -> 
 
 def _grow(model: Merger, budget: Budget, room: float, needed: bool) -> tuple[Lattice, float]:
     """Return a lattice as large as may be useful, and the size that the whole would have."""
-    lattice(_states(model), model.size, 1)  # so that compilation is not timed
+    lattice(packed_states(model), model.size, 1)  # so that compilation is not timed
     start = time.monotonic()
     pilot = PILOT + PILOT_EACH * model.size
-    grown = lattice(_states(model), model.size, min(room, pilot))
+    grown = lattice(packed_states(model), model.size, min(room, pilot))
     growing = predicted_decisions(grown, reach_of(model))
     if grown.mass.exact or room <= pilot:
         return grown, growing
     if budget.work is None:  # a busy machine gets less done
         room = min(room, 0.5 * budget.seconds * grown.made / (time.monotonic() - start))
     if growing <= 1.5 * room:
-        return lattice(_states(model), model.size, room), growing
+        return lattice(packed_states(model), model.size, room), growing
     if grown.mass.residual < 0.5 and not needed:
-        return lattice(_states(model), model.size, room / 2), growing
+        return lattice(packed_states(model), model.size, room / 2), growing
     return grown, growing
 
 
@@ -323,21 +322,11 @@ def _packs(model: Merger) -> bool:
     return reach_of(model) <= BITS
 
 
-def _states(model: Merger) -> LatticeStates:
-    if model.size <= SMALL:
-        return small_states(model)
-    from partita.configurations.merging.states import packed_states
-
-    return packed_states(model)
-
-
 def _decisions(model: Merger, budget: Budget) -> float:
     """Return how many decisions the budget allows, by time and by memory."""
     work = float(RATE * budget.seconds if budget.work is None else budget.work)
-    if model.size <= SMALL or not _packs(model):
+    if not _packs(model):
         return work
-    from partita.configurations.merging.states import words_needed
-
     return min(work, 0.8 * budget.memory / (24 + 8 * (2 + words_needed(model))))
 
 
@@ -366,7 +355,7 @@ def _lattice_posterior(model: Merger, budget: Budget, lattice: Lattice) -> Latti
 def _bounded(model: Merger, budget: Budget, room: float) -> ListedPosterior | LatticePosterior:
     """Return the result of a bounded search, and a bound for the rest."""
     if _packs(model):
-        return _lattice_posterior(model, budget, lattice(_states(model), model.size, room))
+        return _lattice_posterior(model, budget, lattice(packed_states(model), model.size, room))
     from partita.configurations.merging.listed import beam
     from partita.configurations.merging.particles import plan_beam
 

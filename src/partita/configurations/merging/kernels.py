@@ -52,7 +52,7 @@ def expand(sets, words, width, after_width, after_words, yes, no, facts, room): 
     words[s], what the cell of each tail still allows: fields of `width` bits, 62 // width to a
     word, in the order of the tails. Bit 0 of a field is this template, bit e the e-th after it.
     `yes` and `no` are log p and log(1 − p) by the bit of a tail, `facts` are those of
-    `states._facts`, `room` is at least the number of decisions. The most recent tail is asked
+    `lattice._facts`, `room` is at least the number of decisions. The most recent tail is asked
     first; `spent` is log P that all cells before said no.
 
     Decisions first[s]:first[s + 1] are those of state s: the number of the state after it, the bit

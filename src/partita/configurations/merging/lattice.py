@@ -12,18 +12,16 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.exact.listed import listed_cells
 from partita.configurations.merging.listed import BoundedPosterior, MassBounds, bell_bits
-from partita.configurations.merging.model import log_sum
+from partita.configurations.merging.model import Merger, log_sum, mask, reach_of
 from partita.core import Best, BoolArray, Figure, FloatArray, IntArray, Marginals
 from partita.errors import InputError, TooLarge, Unavailable
 
-SMALL = 14  # up to so many templates plain arrays do
 BITS = 62  # of a word of packed states are used: no shift meets the sign
 FLOOR = 700.0  # e**-700 bounds what underflows beside the largest mass of a layer
 
@@ -46,22 +44,131 @@ class LatticeStep:
         return LatticeStep(first, target, self.joined[stays], self.weight[stays])
 
 
-class LatticeStates(Protocol):
-    """The states that a step leads to; state 0 of the first has no cells."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """What the order of the text decides beforehand, for each template as a mask of later ones.
 
-    def __len__(self) -> int: ...
+    `allows`: compatible ones. `mates`: those that must be with it. `awaited`: those with a mate
+    before or at it. `bound`: has it a mate before? `live`: which tails up to it are still asked?
+    """
+
+    allows: list[int]
+    mates: list[int]
+    awaited: list[int]
+    bound: BoolArray
+    live: list[int]
+
+
+def rules(model: Merger) -> Rules:
+    n = model.size
+    later = np.triu(np.ones((n, n), dtype=bool), 1)
+    same = model.groups[:, None] == model.groups[None, :]
+    mates = [mask(row) for row in same & later]
+    awaited = [0] * n
+    for x in range(n):
+        awaited[x] = ((awaited[x - 1] if x else 0) | mates[x]) & ~((2 << x) - 1)
+    drawn = (model.log_yes > -math.inf) & later
+    last = np.where(drawn, np.arange(n), -1).max(axis=1)
+    live = [mask(last[: x + 1] > x) for x in range(n)]
+    allows = [mask(row) for row in model.compatible & later]
+    return Rules(allows, mates, awaited, (same & later.T).any(axis=1), live)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RelativeRules:
+    """The rules relative to each template: bit e is e + 1 after it, bit d is d before."""
+
+    allows: IntArray
+    mates: IntArray
+    awaited: IntArray
+    bound: BoolArray
+    live: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedStates:
+    """The states that a step leads to, packed into words; state 0 of the first has no cells.
+
+    `sets` are the live tails of each state as bits: d is the template d + 1 before the next.
+    """
+
+    model: Merger
+    near: _RelativeRules
+    reach: int
+    x: int
+    sets: IntArray
+    words: IntArray
+
+    def __len__(self) -> int:
+        return len(self.sets)
 
     def choices(self) -> IntArray:
         """Return an upper bound on the decisions of each state."""
+        return np.bitwise_count(self.sets).astype(np.int64) + 1
 
-    def take(self, kept: IntArray) -> LatticeStates:
+    def take(self, kept: IntArray) -> PackedStates:
         """Return only these states."""
+        parts = self.sets[kept], self.words[kept]
+        return PackedStates(self.model, self.near, self.reach, self.x, *parts)
 
-    def tails(self) -> IntArray:
-        """Return the live tails of each state as bits: d is the template d + 1 before the next."""
+    def width(self, x: int) -> int:
+        """Return the bits of a field before template x."""
+        return max(1, min(self.model.size - x, self.reach))
 
-    def grow(self, x: int) -> tuple[LatticeStep, LatticeStates]:
-        """Return all decisions about template x."""
+    def grow(self, x: int) -> tuple[LatticeStep, PackedStates]:
+        """Return all decisions about template x, and the states that they lead to."""
+        from partita.configurations.merging.kernels import expand
+
+        back = x - 1 - np.arange(min(x, BITS))
+        cells = int(np.bitwise_count(self.sets).max(initial=0)) + 1
+        first, target, joined, weight, keys = expand(
+            np.ascontiguousarray(self.sets),
+            np.ascontiguousarray(self.words),
+            self.width(x),
+            self.width(x + 1),
+            -(-cells // (BITS // self.width(x + 1))),
+            self.model.log_yes[x, back],
+            self.model.log_no[x, back],
+            _facts(self.near, x),
+            int(self.choices().sum()),
+        )
+        tail = np.where(joined < 0, -1, x - 1 - joined.astype(np.int16))
+        after = PackedStates(self.model, self.near, self.reach, x + 1, keys[:, 0], keys[:, 1:])
+        return LatticeStep(first, target, tail, weight), after
+
+
+def _facts(near: _RelativeRules, x: int) -> tuple[int, int, int, int, int, bool]:
+    """Return allows, mates, awaited elsewhere before x, awaited after it, live tails, x bound."""
+    elsewhere = int(near.awaited[x - 1]) >> 1 & ~int(near.mates[x]) if x else 0
+    masks = (near.allows[x], near.mates[x], elsewhere, near.awaited[x], near.live[x])
+    allows, mates, others, awaited, live = (int(m) for m in masks)
+    return allows, mates, others, awaited, live, bool(near.bound[x])
+
+
+def packed_states(model: Merger) -> PackedStates:
+    """Return the state before the first template; no relation may reach further than a word."""
+    absolute, n = rules(model), model.size
+    full = (1 << BITS) - 1
+    allows, mates, awaited = (
+        np.array([m >> x + 1 & full for x, m in enumerate(masks)], dtype=np.int64)
+        for masks in (absolute.allows, absolute.mates, absolute.awaited)
+    )
+    live = np.array([_reversed(m, x) for x, m in enumerate(absolute.live)], dtype=np.int64)
+    near = _RelativeRules(allows, mates, awaited, absolute.bound, live)
+    empty = np.zeros((1, 1), dtype=np.int64)
+    return PackedStates(model, near, min(reach_of(model), n), 0, empty[0], empty)
+
+
+def _reversed(mask: int, x: int) -> int:
+    """Return bit d for template x − d."""
+    return sum(1 << d for d in range(min(x + 1, BITS)) if mask >> (x - d) & 1)
+
+
+def words_needed(model: Merger) -> int:
+    """Return the longest key of a state, in words."""
+    n, reach = model.size, min(reach_of(model), model.size)
+    widths = [(min(x, reach), max(1, min(n - x, reach))) for x in range(n + 1)]
+    return 1 + max(-(-cells // (BITS // width)) for cells, width in widths)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +223,7 @@ def _sum_by_target(step: LatticeStep, shares: FloatArray, states: int) -> FloatA
 class _Growth:
     """A growing lattice: forward masses are computed when states must be dropped."""
 
-    states: LatticeStates
+    states: PackedStates
     steps: list[LatticeStep] = field(default_factory=list)
     tails: list[IntArray] = field(default_factory=list)
     reached: FloatArray = field(default_factory=lambda: np.zeros(1))
@@ -125,7 +232,7 @@ class _Growth:
     single: float = -math.inf
 
     def grow(self, x: int) -> None:
-        self.tails.append(self.states.tails())
+        self.tails.append(self.states.sets)
         step, self.states = self.states.grow(x)
         self.steps.append(step)
 
@@ -155,7 +262,7 @@ def _forward(step: LatticeStep, reached: FloatArray) -> FloatArray:
     return masses
 
 
-def lattice(states: LatticeStates, size: int, decisions: float) -> Lattice:
+def lattice(states: PackedStates, size: int, decisions: float) -> Lattice:
     """Grow a lattice with at most so many decisions: three quarters freely, then evenly.
 
     The mass that a dropped state could still have had is at most the mass that reached it.
@@ -178,7 +285,7 @@ def lattice(states: LatticeStates, size: int, decisions: float) -> Lattice:
         raise InputError("the pair probabilities and must-links leave no configuration possible")
     dropped = log_sum(np.array(growth.dropped))
     bounds = MassBounds(float(masses[0][0]), dropped, growth.single, size)
-    tails = (*growth.tails, growth.states.tails())
+    tails = (*growth.tails, growth.states.sets)
     return Lattice(tuple(growth.steps), tails, masses, bounds, whole, used)
 
 
@@ -254,32 +361,7 @@ def labels_of(path: Path, size: int) -> IntArray:
     return labels
 
 
-def small_pair_marginals(lattice: Lattice) -> FloatArray:
-    """Return, for i < j, the probability that j is in i's cell."""
-    n, visited = len(lattice.steps), lattice.visited()
-    within = np.zeros((n, n))
-    table = np.zeros((len(lattice.masses[-1]), n, 0))
-    for x in range(n - 1, -1, -1):
-        within[x, x + 1 :] = visited[x + 1] @ table[:, x]
-        table = _before(lattice.steps[x], lattice.chances(x), x, table)
-    return within
-
-
-def _before(step: LatticeStep, chance: FloatArray, x: int, after: FloatArray) -> FloatArray:
-    """Return the table before x, tails by later templates, from the one after it."""
-    tables = np.zeros((len(chance) + 1, x, after.shape[2] + 1))  # an empty one ends the last sum
-    tables[:-1, :, 1:] = after[step.target, :x]
-    joins = np.flatnonzero(step.joined >= 0)
-    tails = step.joined[joins]
-    tables[joins, tails, 1:] = after[step.target[joins], x]
-    tables[joins, tails, 0] = 1.0
-    tables[:-1] *= chance[:, None, None]
-    sums: FloatArray = np.add.reduceat(tables, step.first[:-1], axis=0)
-    sums[np.diff(step.first) == 0] = 0.0
-    return sums
-
-
-def packed_pair_marginals(lattice: Lattice, memory: int) -> FloatArray:
+def pair_marginals(lattice: Lattice, memory: int) -> FloatArray:
     """Return the pair marginals, in blocks of later templates, as memory allows."""
     n, visited = len(lattice.steps), lattice.visited()
     within = np.zeros((n, n))
@@ -350,10 +432,7 @@ class LatticePosterior(BoundedPosterior):
         return self.mass.entropy(total, bell_bits(self.size))
 
     def pairs(self) -> Marginals:
-        if self.size <= SMALL:
-            within = small_pair_marginals(self.lattice)
-        else:
-            within = packed_pair_marginals(self.lattice, self.memory)
+        within = pair_marginals(self.lattice, self.memory)
         together = np.clip(within + within.T, 0.0, 1.0)
         np.fill_diagonal(together, 1.0)
         return self.mass.pairs(together)
