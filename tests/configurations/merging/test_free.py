@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from oracles.merging import knowledge, replayed
 from oracles.merging_checks import agrees
-from partita.configurations.merging import decisions as module
-from partita.configurations.merging.decisions import (
-    COMPILED,
-    questions_needed,
-    shared,
-    unconstrained,
-)
+from partita.configurations.merging import kernels
+from partita.configurations.merging.decisions import questions_needed, unconstrained
 from partita.configurations.merging.model import is_constrained, merger
 from partita.core import Budget
 from partita.errors import TooLarge
@@ -42,19 +37,37 @@ def test_incompatible_pairs_need_not_bite() -> None:
     assert is_constrained(merger(p, compatible, np.eye(4, dtype=bool)))
 
 
-def test_compiled_equals_plain() -> None:
-    from partita.configurations.merging.kernels import shared as compiled
+def plainly_shared(
+    left: np.ndarray, p: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Let a template ask every set of tails: sets without the one joined, chances of being asked.
 
+    `left` is spent. The last figure is the chance that all say no.
+    """
+    after, asked = np.zeros(len(left)), np.empty(len(p))
+    for d in range(len(p)):
+        tails = left.reshape(-1, 2, 1 << d)[:, 1]
+        asked[d] = tails.sum()
+        after.reshape(-1, 2, 1 << d)[:, 0] += tails * p[d]
+        tails *= q[d]
+    after += left
+    return after, asked, float(left.sum())
+
+
+@pytest.mark.parametrize("bits", [0, 1, 5, 12, 14])
+def test_compiled_equals_plain(bits: int) -> None:
     rng = np.random.default_rng(0)
-    chances, p = rng.random(1 << 14), rng.random(14)
+    chances, p = rng.random(1 << bits), rng.random(bits)
     for plain, other in zip(
-        shared(chances.copy(), p, 1 - p), compiled(chances.copy(), p, 1 - p), strict=True
+        plainly_shared(chances.copy(), p, 1 - p),
+        kernels.shared(chances.copy(), p, 1 - p),
+        strict=True,
     ):
         assert other == pytest.approx(plain, rel=1e-12)
 
 
 def test_a_large_set() -> None:
-    n = COMPILED + 3
+    n = 18
     model = merger(*knowledge(n, np.random.default_rng(1)))
     found = unconstrained(model, Budget())
     cells = {cell: share for cell, share in found.cells() if len(cell) <= 2}
@@ -95,9 +108,9 @@ def test_the_questions_are_predicted(monkeypatch: pytest.MonkeyPatch, n: int, re
 
     def counted(left: np.ndarray, p: np.ndarray, q: np.ndarray) -> object:
         asked.append(len(left) * (1 + len(p) / 2))  # the latest tail, and half of the older ones
-        return shared(left, p, q)
+        return plainly_shared(left, p, q)
 
-    monkeypatch.setattr(module, "shared", counted)
+    monkeypatch.setattr(kernels, "shared", counted)
     p, compatible, must = knowledge(n, np.random.default_rng(n))
     p[np.abs(np.subtract.outer(np.arange(n), np.arange(n))) > reach] = 0.0
     model = merger(p, compatible, must)

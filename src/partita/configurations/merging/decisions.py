@@ -71,10 +71,6 @@ def _ask(
     return alone
 
 
-Share = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray, float]]
-COMPILED = 15  # from so many tails on, compiled loops pay for their start
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class UnconstrainedPosterior(MergingPosterior):
     """The exact posterior where no yes is ever forbidden."""
@@ -150,14 +146,15 @@ def unconstrained(model: Merger, budget: Budget) -> UnconstrainedPosterior:
 
     A table has an entry for every set of older tails: bit d is the tail d + 2 places back.
     """
+    from partita.configurations.merging.kernels import shared
+
     width, n = window(model), model.size
     reach, starts, ends = np.zeros((n, n)), np.ones(n), np.ones(n)
     chances = np.ones(1)
-    share = _compiled() if width > COMPILED else shared
     for x in range(1, n):
         back = x - 1 - np.arange(len(chances).bit_length())
         p, q = np.exp(model.log_yes[x, back]), np.exp(model.log_no[x, back])
-        latest, asked, starts[x] = share(chances * q[0], p[1:], q[1:])
+        latest, asked, starts[x] = shared(chances * q[0], p[1:], q[1:])
         reach[x, back] = [1.0, *asked]
         chances = _forget(np.stack([chances * p[0], latest], axis=1).ravel(), x, width, ends)
     for d in range(len(chances).bit_length() - 1):
@@ -180,28 +177,6 @@ def _forget(chances: FloatArray, x: int, width: int, ends: FloatArray) -> FloatA
 def _with_bit(table: FloatArray, d: int) -> FloatArray:
     """Return a view of a table over sets with the membership of tail d as its middle axis."""
     return table.reshape(-1, 2, 1 << d)
-
-
-def shared(left: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Let a template ask every set of tails: sets without the one joined, chances of being asked.
-
-    `left` is spent. The last figure is the chance that all say no.
-    """
-    after, asked = np.zeros(len(left)), np.empty(len(p))
-    for d in range(len(p)):
-        tails = _with_bit(left, d)[:, 1]
-        asked[d] = tails.sum()
-        _with_bit(after, d)[:, 0] += tails * p[d]
-        tails *= q[d]
-    after += left
-    return after, asked, float(left.sum())
-
-
-def _compiled() -> Share:
-    from partita.configurations.merging.kernels import shared as compiled
-
-    share: Share = compiled
-    return share
 
 
 def best_completions(model: Merger, budget: Budget) -> list[FloatArray]:

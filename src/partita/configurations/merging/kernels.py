@@ -9,7 +9,10 @@ from partita.compilation import kernel
 
 @kernel(entry="f8[:], f8[:], f8[:]", fastmath={"reassoc"})
 def shared(left, p, q):  # type: ignore[no-untyped-def]
-    """Compute `unconstrained.shared` in blocks that stay in the cache."""
+    """Let a template ask every set of tails: sets without the one joined, chances of being asked.
+
+    `left` is spent. The last figure is the chance that all say no. Blocks stay in the cache.
+    """
     block = min(len(left), 4096)
     after, asked = np.zeros(len(left)), np.zeros(len(p))
     for start in range(0, len(left), block):
