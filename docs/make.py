@@ -46,7 +46,8 @@ def ordinary_texts() -> str:
 def reference() -> str:
     """The public names with their signatures and docstrings, and the commands' help."""
     names = [_entry(name, getattr(partita, name)) for name in partita.__all__]
-    added = {name: f" (package {one.dist.name})" for name, one in installed(COMMANDS).items()}
+    packages = {name: one.package.replace("_", "-") for name, one in installed(COMMANDS).items()}
+    added = {name: f" (package {package})" for name, package in packages.items()}
     commands = [_help(name, added.get(name, "")) for name in (*get_command(app).commands, *added)]
     return "\n".join(["# Reference", "", "Made from the code by `make docs`.", "",
                       "## Options", "", *options(), "", "## Python", "", *names,
