@@ -56,7 +56,7 @@ def _window(
     return first, last
 
 
-@kernel(entry="i8[:], f8[:], f8[:], f8[:], f8[:], f8")
+@kernel(entry="i8[:], f8[:], f8[:], f8[:], f8, f8")
 def central_intervals(
     starts: IntArray,
     position: FloatArray,
