@@ -310,7 +310,7 @@ def _line(fields: dict[str, Any]) -> str:
 
 def keys_of_run(connection: Connection, run: str) -> dict[str, Key]:
     """Return the keys by name of set, in the order in which the sets were first keyed."""
-    rows_by_set = reading.grouped(keys.counting(keys.select_keys(connection, run)), "set")
+    rows_by_set = reading.rows_by(keys.counting(keys.select_keys(connection, run)), "set")
     lines = reading.template_sets(connection, run, list(rows_by_set))
     keyed = {}
     for name, rows in rows_by_set.items():

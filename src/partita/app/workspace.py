@@ -64,7 +64,7 @@ class Workspace(StoredRuns):
             content = reading.read_message(connection, run, message)
             names = [one["set"] for one in content["sets"]]
             counting = keys.counting(keys.select_keys(connection, run, names))
-            return content | {"keys": reading.grouped(counting, "set")}
+            return content | {"keys": reading.rows_by(counting, "set")}
 
     def set(self, run: str, name: str) -> Object:
         """Return a set as a line of results."""

@@ -65,11 +65,11 @@ def template_sets(connection: Connection, run: str, names: Sequence[str]) -> dic
     rows = {row["set_name"]: row for row in connection.execute(query).mappings()}
     messages = {row["message"] for row in rows.values()}
     where = (of.run == run, of.message.in_(list(messages)))
-    templates = grouped(_rows(connection, tables.templates, *where, by="position"), "message")
+    templates = rows_by(_rows(connection, tables.templates, *where, by="position"), "message")
     of_set = tables.antecedents.c
     where = (of_set.run == run, of_set.message.in_(list(messages)))
     rows_ = _rows(connection, tables.antecedents, *where, by="rank")
-    antecedents = grouped(rows_, "message", "template")
+    antecedents = rows_by(rows_, "message", "template")
     return {
         name: {
             "set": name,
@@ -128,7 +128,7 @@ def _templates(connection: Connection, run: str, message: str) -> Homed:
         _rows(connection, table, table.c.run == run, table.c.message == message, by=by)
         for table, by in ((tables.templates, "position"), (tables.antecedents, "rank"))
     )
-    by_template = grouped(antecedent_rows, "template")
+    by_template = rows_by(antecedent_rows, "template")
     return [
         (row["set_name"], shapes.template_again(row, by_template.get(row["template"], ())))
         for row in template_rows
@@ -140,7 +140,7 @@ def _entities(connection: Connection, run: str, message: str) -> Homed:
         _rows(connection, table, table.c.run == run, table.c.message == message, by="position")
         for table in (tables.entities, tables.slot_values)
     )
-    by_entity = grouped(values, "entity")
+    by_entity = rows_by(values, "entity")
     return [
         (row["set_name"], shapes.entity_object(row, by_entity.get(row["entity"], ())))
         for row in entity_rows
@@ -162,7 +162,7 @@ def _sets(
     )
     names = [row["set_name"] for row in rows]
     pairs, listed = (
-        grouped(_inside(connection, table, run, names), "set_name")
+        rows_by(_inside(connection, table, run, names), "set_name")
         for table in (tables.pairs, tables.configurations)
     )
     return [
@@ -205,7 +205,7 @@ def _inside(connection: Connection, table: Table, run: str, names: Sequence[str]
     return list(connection.execute(query).mappings())
 
 
-def grouped(rows: Iterable[Any], *names: str) -> dict[Any, list[Any]]:
+def rows_by(rows: Iterable[Any], *names: str) -> dict[Any, list[Any]]:
     """Return rows by the values of columns (a tuple, if several are named), in their order."""
     groups: dict[Any, list[Any]] = {}
     for row in rows:
@@ -314,7 +314,7 @@ def _values(
         .where(at.run == run, tuple_(at.message, at.entity).in_(wanted))
         .order_by(at.message, at.entity, at.position)
     )
-    return grouped(connection.execute(query).mappings(), "message", "entity")
+    return rows_by(connection.execute(query).mappings(), "message", "entity")
 
 
 FORMS = ("csv", "jsonl", "parquet")
