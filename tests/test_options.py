@@ -54,6 +54,7 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
             "soft": "only the forest model is solved on Spark",
             "sources": "a column of the records, which `source` names",
             "source": "the column of the records that has what `sources` lists in Python",
+            "worlds": "drawn on one machine, from the scores as a local frame",
             "progress": "Spark has its own",
             "note": "frames have no encoding to note",
             "errors": "a job ends with the first error",
@@ -65,6 +66,8 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
             "note": "notes are in the result",
             "errors": "a job ends with the first error",
             "engine": "Splink on Spark",
+            "worlds": "drawn on one machine, from the scores as a local frame",
+            "reference": "each new record is answered by itself, on one machine",
         },
     ),
 }

@@ -250,7 +250,8 @@ def test_other_models_cluster_too(model: str) -> None:
     ids=["ids", "dicts", "pandas", "polars"],
 )
 def test_every_record_is_in_the_result(records: Any) -> None:
-    found = partita.cluster(SCORES, records=records)
+    scores = [(1, 2, 0.8), (2, 3, 0.9), (1, 3, 0.4), (7, 8, 0.97)]
+    found = partita.cluster(scores, records=records)
     assert [one.record for one in found] == [9, 8, 7, 3, 2, 1]
     assert found.clusters == {9: [9], 8: [8, 7], 3: [3, 2, 1]}
     frame = found.to_pandas()

@@ -132,6 +132,17 @@ def positive(value: float) -> None:
         raise ValueError(f"{value} is not greater than 0")
 
 
+def number_of_worlds(value: Any) -> None:
+    """Refuse what is no positive number of draws; the command gives a file with it."""
+    if not isinstance(number := world_count(value), int) or number < 1:
+        raise ValueError(f"{number!r} is not a positive number of draws")
+
+
+def world_count(value: Any) -> Any:
+    """Return the number of draws: the command has a file beside it."""
+    return value[0] if isinstance(value, tuple) else value
+
+
 def one_of(names: Sequence[str]) -> Check:
     """Return a check that a value is one of some names."""
 
@@ -321,6 +332,12 @@ class ClusteringOptions(Options):
     assume: tuple[str, ...] = option(ASSUME, ())
     parameters: Any = option(PARAMETERS)
     previous: Any = option("Clusters of an earlier run (its --out), whose ids persist", type=Path)
+    worlds: Any = option(
+        "Write M draws of all clusters to F (record,world,cluster); in Python the number M",
+        metavar="M F",
+        type=tuple[int, Path],
+        check=number_of_worlds,
+    )
     budget: "Budget | None" = option(BUDGET)
     seed: int = option(SEED, 0)
     progress: Report | None = option(PROGRESS)
@@ -370,6 +387,10 @@ class LinkOptions(ClusteringOptions):
     engine: str | None = option(ENGINE)
     settings: Any = option("Splink settings or a trained model (JSON)", type=Path)
     one_to_one: bool = option("No file has duplicates of its own records", False)
+    reference: Any = option(
+        "Table without duplicates with which each record is matched: one of its records, or none",
+        type=Path,
+    )
     # most pairs of all that are compared score less
     link_above: float = option(
         "Scores up to P connect no clusters", 0.01, metavar="P", check=check_probability

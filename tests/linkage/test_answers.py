@@ -27,6 +27,7 @@ from partita.linkage.answers import Clustering, cluster_sets, row_probabilities
 from partita.linkage.cluster_tables import cluster_summary, totals
 from partita.linkage.grouping import Evidence, group
 from partita.linkage.increments import Previous, untouched
+from partita.linkage.labels import pairs_to_label
 from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Sets, conditioned
 from partita.tables.writing import write_table
@@ -117,16 +118,11 @@ def merged(p: Any, rule: MergeRule) -> set[frozenset[int]]:
         a, b = ends[int(np.argmax(means))]
         steps.append((max(means), len(a) * len(b), a, b))
         clusters = [one for one in clusters if one not in (a, b)] + [a | b]
-    true, right, made = sum(h * k for h, k, _, _ in steps), 2.7, 0
-    f1 = 2 * right / (true + 6)
-    for height, k, _, _ in steps:
-        right, made = right + height * k, made + k
-        f1 = max(f1, 2 * right / (made + true + 6))
     found = set(alone)
     for height, k, a, b in steps:
         factor = rule.lowered + (1 - rule.lowered) * min(1, 2 / k) ** 2
         factor = max(factor, min(0.75, rule.lowered * (k / 8) ** 0.3))
-        if {a, b} <= found and height >= min(rule.least, rule.share * f1) * factor:
+        if {a, b} <= found and height >= rule.least * factor:
             found = found - {a, b} | {a | b}
     return found
 
@@ -142,7 +138,7 @@ def test_merges_follow_the_rule(seed: int, n: int, scale: float) -> None:
         theta = scale * rng.normal(2.0 if home[a] == home[b] else -3.0, 3.0)
         rows.append((f"r{a}", f"r{b}", float(1.0 / (1.0 + np.exp(-theta)))))
     sets = sets_of(rows)
-    for rule in (first_rule(None, None), first_rule(0.7, None), MergeRule(0.45, 1.0, 0.55)):
+    for rule in (first_rule(None, None), first_rule(0.7, None), MergeRule(0.45, 1.0)):
         clustering = cluster_sets(sets, PARAMETERS, rule, Budget())
         cluster = clustering.cluster_of_node()[clustering.node]
         for k, pairs in enumerate(sets.pairs()):
@@ -527,3 +523,45 @@ def test_a_fit_tells_the_bits_of_a_label_before_and_after() -> None:
         p = row_probabilities(sets, parameters, np.arange(60), 1, 0)[0]
         assert bits == pytest.approx(-0.75 * np.log2(p) - 0.25 * np.log2(1.0 - p))
     assert found.bits_after < found.bits_before
+
+
+def test_a_share_of_nothing_is_unknown_and_none_exceeds_one() -> None:
+    nothing = partita.cluster([("a", "b", 0.0)], records=["a", "b", "c"]).summary
+    assert nothing.precision is None
+    assert nothing.recall is None
+    sure = partita.cluster([(f"a{n}", f"b{n}", 1.0) for n in range(300)]).summary
+    for value in (sure.precision, sure.recall):
+        assert value is not None
+        assert value.low <= value.value <= value.high <= 1.0
+
+
+def test_two_of_the_same_do_not_make_a_third_more_probable() -> None:
+    """Both say the same about the third: its probability stays what each of them says."""
+    for p in (0.02, 0.2):
+        found = partita.cluster([(1, 2, 0.9999), (1, 3, p), (2, 3, p)]).to_pandas("pairs")
+        assert found["probability"].iloc[1:].to_numpy() == pytest.approx([p, p], rel=0.1)
+
+
+def test_pairs_to_label_are_spread_and_uncertain_ones_come_more_often() -> None:
+    theta = np.linspace(-8.0, 8.0, 4000)
+    p = 1.0 / (1.0 + np.exp(-theta))
+    chosen = pairs_to_label(theta, p, 50)
+    assert len(set(chosen.tolist())) == 50
+    assert chosen.tolist() == pairs_to_label(theta, p, 50).tolist()
+    for few in (chosen[:8], chosen):
+        assert theta[few].min() < -1.5
+        assert theta[few].max() > 1.5
+    assert (np.abs(theta[chosen]) < 4.0).mean() > 0.6
+    assert len(pairs_to_label(theta[:3], p[:3], 50)) == 3
+    assert not len(pairs_to_label(theta[:0], p[:0], 50))
+
+
+def test_answered_questions_are_labels_and_others_are_skipped() -> None:
+    scores = [(n, n + 1, 0.1 + 0.08 * (n % 10)) for n in range(0, 200, 2)]
+    table = partita.cluster(scores).to_pandas("to_label")
+    assert table.columns.tolist() == ["left", "right", "score", "probability", "same"]
+    assert len(table) == 50
+    table["same"] = table["same"].astype(object)
+    table.loc[:11, "same"] = 1
+    again = partita.cluster(scores, labels=table)
+    assert again.summary.labels == 12

@@ -60,7 +60,7 @@ def evidence(known: Knowledge, a: float, c: float, floor: float = 0.0) -> Floats
                 for k in set(range(n)) - {i, j}:
                     if not math.isnan(theta[s, k]) and not math.isnan(theta[k, t]):
                         near = 0.5 * sigmoid(theta[s, k]) ** 2
-                        value = min(theta[k, t], 7.0)
+                        value = max(-5.0, min(theta[k, t], 5.0))
                         if value < theta[i, j]:
                             near *= (1.0 - agreeing) ** 2
                         total += near * value
@@ -70,9 +70,12 @@ def evidence(known: Knowledge, a: float, c: float, floor: float = 0.0) -> Floats
 
 
 def agreement(theta: Floats, i: int, j: int) -> float:
-    """The share of the compared pairs of i that are probably the same, without the pair with j."""
+    """The share of the compared pairs of i that are probably the same, without the pair with j.
+
+    Four pairs that are different are added.
+    """
     others = [k for k in range(len(theta)) if not math.isnan(theta[i, k])]
-    return sum(sigmoid(theta[i, k]) for k in others if k != j) / len(others)
+    return sum(sigmoid(theta[i, k]) for k in others if k != j) / (len(others) + 4)
 
 
 def sigmoid(x: float) -> float:
@@ -109,7 +112,7 @@ def weights(known: Knowledge, floor: float = 0.0, unlisted: float = -6.5) -> Flo
 
 def damping(d: float) -> float:
     """The factor of a pair between clusters that have together about 2d templates."""
-    return 3.0 / (2.0 + d)
+    return (1.0 + 3.0 * (1.0 - 1.0 / d) ** 4) / d
 
 
 @lru_cache

@@ -23,7 +23,8 @@ from partita.app.solve import (
     warned,
 )
 from partita.configurations.forest.batch_kernels import MergeRule
-from partita.core import Budget, FloatArray, Id
+from partita.configurations.forest.model import log_odds
+from partita.core import Budget, FloatArray, Id, IntArray
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError
 from partita.linkage.answers import (
@@ -31,6 +32,8 @@ from partita.linkage.answers import (
     Clustering,
     cluster_distributions,
     cluster_sets,
+    distribution_worlds,
+    draw_worlds,
 )
 from partita.linkage.cluster_tables import (
     ClusterSummary,
@@ -42,6 +45,7 @@ from partita.linkage.cluster_tables import (
     record_columns,
     review,
     totals,
+    world_columns,
 )
 from partita.linkage.clusters import read_record_ids
 from partita.linkage.grouping import Evidence, TemplateList, group
@@ -53,9 +57,22 @@ from partita.linkage.increments import (
     read_previous,
     untouched,
 )
-from partita.linkage.labels import Labels, fit_labels, labelled, read_labels
+from partita.linkage.labels import (
+    TO_LABEL,
+    Labels,
+    fit_labels,
+    labelled,
+    pairs_to_label,
+    read_labels,
+)
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
-from partita.options import ClusteringOptions, ClusterOptions, default_memory, described
+from partita.options import (
+    ClusteringOptions,
+    ClusterOptions,
+    default_memory,
+    described,
+    world_count,
+)
 from partita.tables.columns import IntegerIds
 
 if TYPE_CHECKING:
@@ -64,10 +81,10 @@ if TYPE_CHECKING:
     from partita.linkage.pairs import PairTable
 
 
-# mean probability from which merging raises the expected F1, where that is .9
-MIN_MERGE_PROBABILITY = 0.45
+# Merging raises the expected F1 from half of that F1 on, which is .8 on a usual table: from .35 to
+# .45 the F1 of the panel is the same within .003, above .45 some tables lose much.
+MIN_MERGE_PROBABILITY = 0.4
 LOWERED = 4 / 9  # of this where several pairs lie between: there the mean is cautious
-SHARE = 0.55  # of the expected F1 of a set from which merging raises it: half, and some caution
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +107,10 @@ class ClusteredRecord:
 class Clusters(Tabular):
     """Records with their clusters: a sequence of `ClusteredRecord`.
 
-    The tables are `clusters` (the default), `alternatives`, `pairs`, `review` and, with previous
-    clusters, `changes`. Where sets were kept from them, only `clusters` and `changes` have all.
+    The tables are `clusters` (the default), `alternatives`, `pairs`, `review`, `to_label` (pairs
+    whose labels calibrate best; fill in `same` and pass it as labels) and, with previous clusters,
+    `changes`, with `worlds` those draws. Where sets were kept from previous clusters,
+    only `clusters` and `changes` have all.
     """
 
     summary: ClusterSummary
@@ -101,6 +120,7 @@ class Clusters(Tabular):
     _previous: Previous | None
     _kept: Sequence[str]
     failures: tuple[Failure, ...]
+    _worlds: Callable[[], IntArray] | None
 
     @property
     def clusters(self) -> dict[Id, list[Id]]:
@@ -149,8 +169,21 @@ class Clusters(Tabular):
             "alternatives": self._alternatives,
             "pairs": lambda: pair_columns(self._clustering, self._ids.originals),
             "review": lambda: review(self._clustering, self._ids.originals),
+            "to_label": self._to_label,
         }
-        return tables if self._previous is None else tables | {"changes": self._changes}
+        if self._previous is not None:
+            tables["changes"] = self._changes
+        if (worlds := self._worlds) is not None:
+            sets, originals = self._clustering.sets, self._ids.originals
+            tables["worlds"] = lambda: world_columns(sets, worlds(), originals)
+        return tables
+
+    def _to_label(self) -> Columns:
+        columns, sets = pair_columns(self._clustering, self._ids.originals), self.solved_sets
+        rows = pairs_to_label(log_odds(sets.probability), self.pair_probabilities, TO_LABEL)
+        names = ("left", "right", "score", "probability")
+        chosen = {name: [columns[name][n] for n in rows.tolist()] for name in names}
+        return {**chosen, "same": [None] * len(rows)}
 
     def _record_columns(self) -> Columns:
         if self._previous is None:
@@ -230,6 +263,7 @@ def cluster(
     sources: Sequence[str] | None = None,
     previous: Any = None,
     previous_scores: Any = None,
+    worlds: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -252,18 +286,20 @@ def cluster(
 
     The more `labels` there are, the more the parameters of the forest model are fitted to them.
 
-    Records are merged while the mean probability between two clusters is at least .45, which is
-    best for the expected F1 of pairs where that is .9 (the best threshold is half of it). It is
-    less where less F1 is expected in a set, and where several pairs lie between the two, down to
-    .2, for there the mean is cautious unless labels correct it. With `cautious` it is at least
-    that, with `target_precision` the lowest from .45 on that is expected to reach the target;
-    `summary` has the expected recall.
+    Records are merged while the mean probability between two clusters is at least .4, which is
+    best for the expected F1 of pairs where that is .8 (the best threshold is half of it). It is
+    less where several pairs lie between the two, down to .18, for there the mean is cautious unless
+    labels correct it. With `cautious` it is at least that, with `target_precision` the lowest from
+    .4 on that is expected to reach the target; `summary` has the expected recall.
 
     `previous` are the clusters of an earlier run: a result of `cluster`, or a data frame or a file
     with the columns record and cluster. Their ids persist: a cluster that has the record by which a
     previous one is called goes on with its id. `previous_scores` are the scores of that run, to
     which `scores` are added; the result is that of all scores together, but the summary and the
     tables of alternatives, pairs and questions are those of the sets that were solved.
+
+    With `worlds` there is a table of that many independent draws of all clusters together, so that
+    what is computed from each draw has the uncertainty of the clusters.
 
     Files that are not UTF-8 are read as spreadsheets save them (Windows-1252 or UTF-16). `note`
     gets a line that says so, by default as a warning.
@@ -316,7 +352,17 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     figures = cluster_summary(
         totals(clustering), rule, target, solver.parameters, judged, len(kept)
     )
-    return Clusters(figures, clustering, order, ids, before, kept, failures.warned("set"))
+    count = world_count(options.worlds)
+    worlds = None if count is None else _draws_of(clustering.sets, solver, count)
+    failed = failures.warned("set")
+    return Clusters(figures, clustering, order, ids, before, kept, failed, worlds)
+
+
+def _draws_of(sets: Sets, solver: Solver, count: int) -> Callable[[], IntArray]:
+    """Return a function that draws the clusters of all records."""
+    if sets.evidence:
+        return lambda: draw_worlds(sets, solver.parameters, count, solver.budget, solver.seed)
+    return lambda: distribution_worlds(sets, list(solved(sets, solver)), count, solver.seed)
 
 
 def _knowledge(
@@ -341,7 +387,7 @@ def first_rule(cautious: float | None, labels: Labels | None) -> MergeRule:
     """Return the rule by which clusters are merged, unless a target says more."""
     if cautious is not None:
         return MergeRule.fixed(cautious)
-    return MergeRule(MIN_MERGE_PROBABILITY, LOWERED if labels is None else 1.0, SHARE)
+    return MergeRule(MIN_MERGE_PROBABILITY, LOWERED if labels is None else 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +480,7 @@ def check_increment(previous: HasFigures | None, options: ClusterOptions) -> Non
         "missing": options.missing is not None,
         "another model": options.model != "forest",
         "target precision": options.target_precision is not None,
+        "worlds": options.worlds is not None,
     }
     for name in (name for name, asked in wanted.items() if asked):
         problem = "changes sets that have no new scores: give all scores, and no previous ones"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from partita.app.cluster import Clusters, cluster_scores
 from partita.core import Budget, Id
@@ -21,6 +21,7 @@ from partita.linkage.record_tables import (
     Settings,
     read_records,
 )
+from partita.linkage.reference import ReferenceMatches, matched
 from partita.linkage.splink_engine import read_settings, splink_errors
 from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, described
 
@@ -46,7 +47,15 @@ class LinkedRecords(Clusters):
         return self._engine.weights(self.settings, names[str(left)], names[str(right)])
 
 
-@described(LinkOptions)
+@overload
+def link(records: Any, *, reference: None = None, **options: Any) -> LinkedRecords: ...
+
+
+@overload
+def link(records: Any, *, reference: Any, **options: Any) -> ReferenceMatches: ...
+
+
+@described(LinkOptions)  # type: ignore[misc]  # the keywords are those of the options
 def link(
     records: Any,
     *,
@@ -55,6 +64,7 @@ def link(
     engine: str | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     one_to_one: bool = False,
+    reference: Any = None,
     target_precision: float | None = None,
     cautious: float | None = None,
     link_above: float = 0.01,
@@ -62,12 +72,13 @@ def link(
     assume: Sequence[str] = (),
     parameters: str | os.PathLike[str] | None = None,
     previous: Any = None,
+    worlds: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
     progress: Progress | None = None,
     note: Callable[[str], None] | None = None,
     errors: str = "raise",
-) -> LinkedRecords:
+) -> LinkedRecords | ReferenceMatches:
     """Deduplicate a table of records, or link several, with a probability for every cluster.
 
     `records` is a file (CSV, JSONL, Parquet or Arrow), a data frame, a list of dicts, or a list of
@@ -78,9 +89,13 @@ def link(
     settings, which are trained, or a trained model of either engine, which is taken as it is; a
     dict or a JSON file.
 
-    With `one_to_one` no table has duplicates: two records of one table are never the same. The
-    other options are those of `cluster`.
+    With `one_to_one` no table has duplicates: two records of one table are never the same. With
+    `reference` each record is matched with one record of that table, or none; it has no duplicates
+    and is not changed, and records may share one of its own. The other options are those of
+    `cluster`.
     """
+    if reference is not None:
+        return match_tables(records, LinkOptions.of(locals()))
     return link_tables(records, LinkOptions.of(locals()))
 
 
@@ -100,6 +115,28 @@ def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
         noted(guessed_types(table.to_compare))
     engine = open_engine(name, table, options.one_to_one, options.seed)
     return link_table(engine, settings, options, noted, notes)
+
+
+def match_tables(records: Any, options: LinkOptions) -> ReferenceMatches:
+    """Match the records of tables with those of a reference table, as options ask for."""
+    for name in ("previous", "one_to_one"):
+        if getattr(options, name):
+            raise InputError(f"{name} is not for matches with a reference table")
+    notes: list[str] = []
+    noted, report = _collected(notes, options.note), options.progress or _silent
+    settings = given_settings(options.settings)
+    engine_name = chosen_engine(options.engine, settings)
+    report("reading records")
+    tables = [*listed_tables(records), options.reference]
+    table = read_records(tables, options.unique_id, options.ignore, noted)
+    if settings is None:
+        noted(guessed_types(table.to_compare))
+    engine = open_engine(engine_name, table, one_to_one=True, seed=options.seed)
+    model = engine.fit(settings, report, noted)
+    report("scoring pairs")
+    scored = engine.score(model, options.link_above)
+    report(f"matching {len(table):,} records")
+    return matched(scored, table, options, model, notes)
 
 
 def given_settings(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:

@@ -36,6 +36,9 @@ class TableOutputs(Options):
     alternatives: Path | None = option("Write the next best split or merge of each cluster")
     pairs: Path | None = option("Write the probability of each compared pair")
     review: Path | None = option("Write the pairs to review, the most useful first")
+    to_label: Path | None = option(
+        "Write the 50 pairs whose labels calibrate best; fill in same, and give it as --labels"
+    )
     changes: Path | None = option(
         "Write what happened since --previous: created, grown, split, merged"
     )
@@ -51,8 +54,11 @@ class TableOutputs(Options):
     @property
     def files(self) -> dict[str, Path | None]:
         """The files of tables, by the name of the table."""
-        names = ("alternatives", "pairs", "review", *(["changes"] if self.changes else []))
-        return {"clusters": self.out, **{name: getattr(self, name) for name in names}}
+        names = ["alternatives", "pairs", "review", "to_label"]
+        names += ["changes"] if self.changes else []
+        files = {"clusters": self.out, **{name: getattr(self, name) for name in names}}
+        worlds: tuple[int, Path] | None = getattr(self, "worlds", None)
+        return files if worlds is None else files | {"worlds": worlds[1]}
 
     @property
     def limits(self) -> "Budget":
@@ -134,24 +140,57 @@ def link(options: LinkCommand, console: Console) -> None:
       partita link people.csv --settings-out model.json --review questions.csv
       partita link people.csv --out clusters.csv --explain 3 17 --chart why.svg
       partita link clinic.csv register.parquet --one-to-one --out clusters.csv
+      partita link new.csv --reference register.csv --out matches.csv
     """
     from partita.app.link import link_tables
 
     inputs = [*options.records, options.settings, options.parameters, options.labels]
+    inputs.append(options.reference)
     settings_out = {"settings": options.settings_out}
     _check_outputs(options, options.previous, inputs, settings_out)
     options = replace(
         options, budget=options.limits, progress=console.progress, note=console.wrapped_note
     )
+    if options.reference is not None:
+        _match(options, console)
+        return
     clusters = link_tables(list(options.records), options)
     _write(clusters, options)
     if options.settings_out is not None:
-        import json
-
-        from partita.files.writing import write_atomically
-
-        write_atomically(options.settings_out, json.dumps(clusters.settings, indent=2) + "\n")
+        _write_settings(options.settings_out, clusters.settings)
     _show(console, clusters, options)
+
+
+def _match(options: LinkCommand, console: Console) -> None:
+    """Match records with a reference table, and write the tables."""
+    from partita.app.link import match_tables
+    from partita.tables.writing import write_table
+    from partita.views.distribution import matches_text, written_text
+
+    for name in ("alternatives", "review", "to_label", "changes", "explain"):
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise typer.BadParameter(f"--{flag} is not for matches with --reference")
+    found = match_tables(list(options.records), options)
+    files = {"matches": options.out, "candidates": options.pairs}
+    files |= {"worlds": options.files.get("worlds")}
+    for name, path in files.items():
+        if path is not None:
+            write_table(path, found.columns(name), excel_safe=options.excel_safe)
+    if options.settings_out is not None:
+        _write_settings(options.settings_out, found.settings)
+    if options.json:
+        console.json(found.summary.to_dict(), ensure_ascii=True)
+    else:
+        console.say(matches_text(found.summary) + written_text(files))
+
+
+def _write_settings(path: Path, settings: Any) -> None:
+    import json
+
+    from partita.files.writing import write_atomically
+
+    write_atomically(path, json.dumps(settings, indent=2) + "\n")
 
 
 def _check_outputs(

@@ -41,6 +41,7 @@ TOGETHER = 1000  # small sets between two lines of progress
 
 Progress = Callable[[str], None]
 NONE = -1
+WORLDS = 0x5851F42D4C957F2D  # makes the draws of worlds others than those of the answers
 
 
 def empty_answers(nodes: int, rows: int, sets: int, draws: int) -> Answers:
@@ -144,6 +145,54 @@ def row_probabilities(
         ForestNetwork(graph).draws(draws, rng, Watched(left, right, weight, p))
         answers.pair[own] = (p * draws + soft[own]) / (draws + 1.0)
     return answers.pair[rows]
+
+
+def draw_worlds(
+    sets: Sets, parameters: ForestParameters, count: int, budget: Budget, seed: int = 0
+) -> IntArray:
+    """Return independent draws of all sets together: in each row the cluster of every record.
+
+    A cluster is given by the place of its first record. Draws keep all that is assumed, but for
+    sets in which hardly any draw keeps the cannot-links (`Clustering.relaxed`).
+    """
+    from partita.configurations.forest.batch_kernels import draw_small
+
+    node, starts, apart = _contracted(sets)
+    links = _links(sets, node, starts, apart, parameters, seed)
+    links = links._replace(seeds=links.seeds ^ np.uint64(WORLDS))
+    labels = np.zeros((count, int(starts[-1])), dtype=np.int64)
+    large = np.diff(starts) > EXACT
+    draw_small(links, np.flatnonzero(~large), labels)
+    for k in np.flatnonzero(large).tolist():
+        limits = Budget(budget.seconds, budget.memory, count)
+        drawn = _rows_of(_graph(links, k, apart.get(k)), limits, int(links.seeds[k]))[0]
+        inside = slice(int(starts[k]), int(starts[k + 1]))
+        labels[:, inside] = first_members(drawn)
+    nodes = labels + np.repeat(starts[:-1], np.diff(starts))
+    first = np.unique(node, return_index=True)[1]
+    worlds: IntArray = first[nodes[:, node]]
+    return worlds
+
+
+def distribution_worlds(
+    sets: Sets, distributions: Sequence[Distribution | PartitaError], count: int, seed: int
+) -> IntArray:
+    """Return independent draws of sets that any model answered, as `draw_worlds` does."""
+    worlds = []
+    for k, distribution in enumerate(distributions):
+        if not isinstance(distribution, Distribution):
+            raise distribution
+        drawn = distribution.posterior.draws(count, np.random.default_rng([seed, k]))
+        worlds.append(sets.starts[k] + first_members(drawn))
+    return np.concatenate(worlds, axis=1)
+
+
+def first_members(rows: IntArray) -> IntArray:
+    """Replace the labels of each row by the first place that has the label."""
+    first = np.full((len(rows), int(rows.max(initial=0)) + 1), rows.shape[1])
+    draw, place = np.indices(rows.shape)
+    np.minimum.at(first, (draw, rows), place)
+    return np.take_along_axis(first, rows, axis=1)
 
 
 def cluster_distributions(

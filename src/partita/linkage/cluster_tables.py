@@ -12,6 +12,7 @@ import numpy as np
 from partita.configurations.forest.batch_kernels import MergeRule
 from partita.core import FloatArray, Id, IntArray
 from partita.linkage.answers import DRAWS, Clustering
+from partita.linkage.sets import Sets
 
 MIN_LISTED_ALTERNATIVE = 0.001  # probability from which an alternative is listed
 BITS = 0.05  # that an answer must remove to be asked for
@@ -39,7 +40,9 @@ class ClusterSummary:
     `cut_pairs` counts compared pairs between the blocks of sets that are too large to be clustered
     whole, and `cut_true_pairs` how many of them are expected to be true; no cluster has both ends.
     Clusters were merged from the mean probability `threshold` on, from `threshold_many` on where
-    several pairs lay between them, and from less in sets with a low expected F1. `kept` counts
+    several pairs lay between them. `precision` is None where no cluster has two records, `recall`
+    where no pair is expected to be true; both are those of compared pairs, and of pairs that
+    compared ones connect. `kept` counts
     records whose clusters are those of an earlier run; all else is without them.
     """
 
@@ -60,8 +63,8 @@ class ClusterSummary:
     labels: int
     parameters: Mapping[str, float] | None
     entities: ExpectedValue
-    precision: ExpectedValue
-    recall: ExpectedValue
+    precision: ExpectedValue | None
+    recall: ExpectedValue | None
     kept: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,6 +125,19 @@ def alternatives(clustering: Clustering, original: Original) -> Columns:
         "with": [row[3] for row in rows],
         "records": [row[4] for row in rows],
         "probability": [float(row[0]) for row in rows],
+    }
+
+
+def world_columns(sets: Sets, worlds: IntArray, original: Original) -> Columns:
+    """Return record, world (from 1 on) and cluster of every record in every draw."""
+    names = [*sets.ids, *(template.id for template in sets.singletons)]
+    alone = np.arange(len(sets.ids), len(names))
+    clusters = np.hstack([worlds, np.broadcast_to(alone, (len(worlds), len(alone)))])
+    ids = np.array(original(names), dtype=object)
+    return {
+        "record": np.tile(ids, len(worlds)).tolist(),
+        "world": np.repeat(np.arange(1, len(worlds) + 1), len(names)).tolist(),
+        "cluster": ids[clusters.ravel()].tolist(),
     }
 
 
@@ -290,13 +306,9 @@ def cluster_summary(
         target_precision=target,
         labels=labels,
         parameters=None if parameters is None else asdict(parameters),
-        entities=_estimate(of.entities / FIXED, entities),
-        precision=_estimate(
-            _ratio(of.right / FIXED, of.reported), _ratios(right, float(of.reported))
-        ),
-        recall=_estimate(
-            _ratio(of.right, of.true_pairs), _ratios(right, true_pairs + of.lost / FIXED)
-        ),
+        entities=estimated(of.entities / FIXED, entities),
+        precision=_ratio(of.right / FIXED, float(of.reported), right, float(of.reported)),
+        recall=_ratio(of.right / FIXED, of.true_pairs / FIXED, right, true_pairs + of.lost / FIXED),
         kept=kept,
     )
 
@@ -343,19 +355,21 @@ def _expected_right(clustering: Clustering) -> int:
     return fixed(0.5 * clustering.answers.membership[node] * (members - 1))
 
 
-def _estimate(value: float, draws: FloatArray) -> ExpectedValue:
+def estimated(value: float, draws: FloatArray) -> ExpectedValue:
+    """Return a value with the interval that the draws have."""
     low, high = (float(np.quantile(draws, level)) for level in LEVEL)
     return ExpectedValue(value, min(low, value), max(high, value))
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole > 0.0 else 1.0
-
-
-def _ratios(part: FloatArray, whole: FloatArray | float) -> FloatArray:
+def _ratio(
+    part: float, whole: float, parts: FloatArray, wholes: FloatArray | float
+) -> ExpectedValue | None:
+    """Return a share with its interval over draws, or None: a share of nothing is unknown."""
+    if whole <= 0.0:
+        return None
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratios: FloatArray = np.where(np.asarray(whole) > 0.0, part / whole, 1.0)
-    return ratios
+        ratios = np.where(np.asarray(wholes) > 0.0, parts / wholes, 1.0)
+    return estimated(min(1.0, part / whole), np.minimum(ratios, 1.0))
 
 
 def _entropy(p: FloatArray) -> FloatArray:

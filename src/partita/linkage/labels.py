@@ -34,6 +34,8 @@ FEWEST = 10  # labelled pairs below which nothing is learned
 SHARE = 0.1  # of the labels: a set with more of them is divided between the folds
 DRAWS = 50  # of a large set, for the probabilities of its labelled pairs
 CLIP = 1e-6
+CERTAIN = 1e-3  # variance of pairs that seem certain: scores can be wrong as a whole
+TO_LABEL = 50  # pairs that a person is asked for: the curve is flat from there on (docs/labels.md)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +82,9 @@ def _judged_pairs(table: Table, columns: Sequence[str]) -> dict[tuple[str, str],
     labels = table.column(columns[2])
     pairs: dict[tuple[str, str], bool] = {}
     for row, (one, other, label) in enumerate(zip(left, right, labels, strict=True)):
-        text = str(label).strip().lower()
+        text = "" if label is None else str(label).strip().lower()
+        if not text and one and other:
+            continue  # a question that is not answered yet
         if not one or not other or one == other:
             raise table.error(row, "needs two different ids")
         if text not in (*YES, *NO):
@@ -97,6 +101,24 @@ def _cluster_pairs(table: Table) -> dict[tuple[str, str], bool]:
             raise table.error(row, f"puts {record} into two clusters")
     both = combinations(clusters, 2)
     return {pair(one, other): clusters[one] == clusters[other] for one, other in both}
+
+
+def pairs_to_label(theta: FloatArray, p: FloatArray, count: int, seed: int = 0) -> IntArray:
+    """Return compared pairs whose labels calibrate the scores best, the most useful first.
+
+    They are spread over the range of scores (log-odds θ), the denser the less certain their
+    probabilities p are: the number of true pairs is then estimated with the least error (Neyman's
+    allocation). Every beginning of the list is spread as well.
+    """
+    if not len(theta):
+        return np.zeros(0, dtype=np.int64)
+    order = np.lexsort((np.random.default_rng(seed).permutation(len(theta)), theta))
+    weight = np.cumsum(np.sqrt(np.maximum(p * (1.0 - p), CERTAIN))[order])
+    bits = max(1, (count - 1).bit_length())
+    halves = sorted(range(1 << bits), key=lambda n: f"{n:0{bits}b}"[::-1])
+    places = (np.array(halves) + 0.5) / (1 << bits) * weight[-1]
+    chosen = order[np.searchsorted(weight, places)]
+    return np.array([*dict.fromkeys(chosen.tolist())][:count], dtype=np.int64)
 
 
 def inside_sets(sets: Sets, labels: Labels) -> dict[int, list[tuple[str, str, bool]]]:

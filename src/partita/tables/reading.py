@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import os
+import re
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,7 @@ FORMS = {
     ".ipc": "arrow",
 }
 TABS = (".tsv", ".tab", ".txt")
+DATABASE = re.compile(r"\.(duckdb|ddb)(::.+)?$")  # a DuckDB file, and which of its tables
 EXPECTED = "expected CSV, JSON Lines, Parquet or Arrow"
 GZIP = b"\x1f\x8b"
 LARGEST_RATIO = 200  # of gzip: a choice; files made to fill the memory reach 1,000
@@ -62,7 +64,8 @@ def read_table(
     """Return a table from a file, a stream, bytes, a data frame, or a list of dicts or tuples.
 
     Files are CSV (separated by commas, semicolons, tabs or bars), JSON Lines, Parquet or Arrow,
-    also compressed by gzip; a dash is standard input; bytes are the content of a file called
+    also compressed by gzip, or DuckDB's (`people.duckdb::TABLE`, or its only table); a dash is
+    standard input; bytes are the content of a file called
     `name`. Text is UTF-8, UTF-16 or Windows-1252. `columns` names the columns of a file without a
     header; `tuples` names the values of tuples, by their number, and of mappings. `form` is csv,
     jsonl, parquet or arrow where the suffix and the first bytes do not tell. Errors call a table
@@ -94,6 +97,9 @@ def table_blocks(
     if isinstance(source, str | os.PathLike):
         dash = str(source) == STANDARD_INPUT
         file = name or ("standard input" if dash else str(source))
+        if DATABASE.search(str(source)):
+            yield from duckdb_blocks(str(source))
+            return
         with opened(source) as stream:
             yield from _file_blocks(stream, file, form, columns or (), wanted)
     elif isinstance(source, bytes | bytearray | memoryview):
@@ -308,6 +314,25 @@ def parquet_blocks(
     except (arrow.ArrowException, OSError) as error:
         raise InputError(f"is not Parquet: {_one_line(error)}", file=file) from error
     return _arrow_blocks(table, file)
+
+
+def duckdb_blocks(source: str) -> Iterator[Table]:
+    """Yield the rows of a table or view of a DuckDB file, which is only read."""
+    duckdb = optional("duckdb", "a DuckDB file")
+    file, _, wanted = source.partition("::")
+    if not Path(file).is_file():
+        raise InputError("no such file", file=file)
+    try:
+        with duckdb.connect(file, read_only=True) as database:
+            names = [row[0] for row in database.execute("SHOW TABLES").fetchall()]
+            if wanted not in names and (wanted or len(names) != 1):
+                listed = ", ".join(names) or "none"
+                problem = f"no table {wanted}" if wanted else f"has {len(names)} tables"
+                raise InputError(f"{problem} (expected {file}::TABLE, of: {listed})", file=file)
+            frame = _arrow_table(database.table(wanted or names[0]))
+    except duckdb.Error as error:
+        raise InputError(f"is not a DuckDB file: {_one_line(error)}", file=file) from error
+    yield from _arrow_blocks(frame, file)
 
 
 def arrow_file_blocks(data: bytes, file: str) -> Iterator[Table]:

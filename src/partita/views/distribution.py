@@ -42,6 +42,7 @@ from partita.views.layout import (
 
 if TYPE_CHECKING:
     from partita.linkage.cluster_tables import ClusterSummary, ExpectedValue
+    from partita.linkage.reference import MatchSummary
 
 MAX_PAIRS = 15
 MAX_PARTS = 12
@@ -249,6 +250,23 @@ def summary_text(summary: ClusterSummary) -> str:
     return "\n".join(lines) + "\n"
 
 
+def matches_text(summary: MatchSummary) -> str:
+    """Return the summary of matches with a reference table in lines of at most 80 columns."""
+    lines = [
+        f"{count_text(summary.records, 'record')}, {summary.reported:,} matched with one of "
+        f"{summary.reference:,} reference records",
+        count_text(summary.pairs, "compared pair"),
+    ]
+    if summary.uncompared:
+        lines.append(
+            f"{summary.uncompared:,} records were compared with none: their match is unknown"
+        )
+    lines.append(f"expected matches    {_count(summary.matches)}")
+    for name, value in (("precision", summary.precision), ("recall", summary.recall)):
+        lines.append(f"expected {name:<10} {_share(value)}")
+    return "\n".join(lines) + "\n"
+
+
 def written_text(files: Mapping[str, Path | None]) -> str:
     """Return a line for each table that was written, or how to write the clusters."""
     written = [
@@ -270,12 +288,13 @@ def _many(summary: ClusterSummary) -> list[str]:
     if summary.threshold_many == summary.threshold:
         return []
     return [
-        f"  (down to {summary.threshold_many:.3f} with several pairs between two clusters,",
-        "  and lower in sets where much is uncertain)",
+        f"  (down to {summary.threshold_many:.3f} with several pairs between two clusters)",
     ]
 
 
-def _share(value: ExpectedValue) -> str:
+def _share(value: ExpectedValue | None) -> str:
+    if value is None:
+        return "unknown"
     return f"{value.value:.4f}  (95 %: {value.low:.4f} to {value.high:.4f})"
 
 

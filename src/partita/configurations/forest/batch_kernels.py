@@ -6,7 +6,6 @@ Sets of up to 14 records have tables over all subsets, the same as a single set 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,29 +17,26 @@ from partita.configurations.forest.model import Links
 from partita.core import BoolArray, FloatArray, IntArray
 
 NONE = -1
-PRIOR_PAIRS, PRIOR_F1 = 3.0, 0.9
 SEVERAL = 8.0  # pairs between two clusters above which a merge needs a higher mean again …
 MANY = 0.75  # … up to this share of what a single pair needs
 NEVER = 1e9  # against a pair that must differ, so that no mean with it is a reason to merge
 
 
-@kernel_record("f8, f8, f8")
+@kernel_record("f8, f8")
 class MergeRule(NamedTuple):
     """The mean probability from which two clusters are merged.
 
     It is `least` where one or two pairs lie between them, `lowered` of that with some eight pairs,
-    and three quarters of it with fifty or more. Where the F1 of pairs that is expected in a set is
-    low, `share` of that F1 replaces `least`.
+    and three quarters of it with fifty or more.
     """
 
     least: float
     lowered: float
-    share: float
 
     @classmethod
     def fixed(cls, least: float) -> MergeRule:
         """Return the rule that merges from one mean probability on."""
-        return cls(least, 1.0, math.inf)
+        return cls(least, 1.0)
 
 
 @kernel_record(
@@ -101,6 +97,35 @@ def answer_small(links: Links, chosen: IntArray, rule: MergeRule, answers: Answe
         _link(p, size, first, rule, answers)
         _exact_clusters(w, z, n, first, answers)
         _draw_totals(w, z, sums, size, first, links.seeds[k], answers)
+
+
+@kernel(entry="Links, i8[:], i8[:,:]")
+def draw_small(links: Links, chosen: IntArray, rows: IntArray) -> None:
+    """Draw configurations of the chosen sets, each of at most 14 records, one in each row.
+
+    The label of a node is the first node of its cell, counted within the set.
+    """
+    most = 1
+    for k in chosen:
+        most = max(most, links.starts[k + 1] - links.starts[k])
+    w, z, weights = np.empty(1 << most), np.empty(1 << most), np.empty((most, most))
+    for k in chosen:
+        first, last = links.starts[k], links.starts[k + 1]
+        n = last - first
+        _weigh(links, k, first, n, weights)
+        fill_tree_weights(weights, links.size[first:last], links.apart[first:last], w)
+        fill_normalisers(w[: 1 << n], z[: 1 << n])
+        state = np.array([links.seeds[k]], dtype=np.uint64)
+        for d in range(rows.shape[0]):
+            left = (1 << n) - 1
+            while left > 0:
+                cell = _drawn_cell(w, z, left, state)
+                left ^= cell
+                lowest = NONE
+                for i in range(n):
+                    if cell >> i & 1:
+                        lowest = i if lowest == NONE else lowest
+                        rows[d, first + i] = lowest
 
 
 @kernel(entry="Links, i8[:], f8[:]")
@@ -190,12 +215,11 @@ def _cut(merges, sizes, first, rule, whole, into, answers):  # type: ignore[no-u
     and which cluster it joined.
     """
     n = len(sizes)
-    f1 = _expected_f1(sizes, first, answers)
     for i in range(n):
         whole[i], into[i] = 1.0, i
     for step in range(1, n):
         a, b = merges[step, 0], merges[step, 1]
-        least = _least(rule, f1, answers.between[first + step])
+        least = _least(rule, answers.between[first + step])
         made = whole[a] > 0.0 and whole[b] > 0.0 and answers.height[first + step] >= least
         whole[a] = 1.0 if made else 0.0
         if made:
@@ -206,35 +230,13 @@ def _cut(merges, sizes, first, rule, whole, into, answers):  # type: ignore[no-u
 
 
 @uncounted
-def _expected_f1(sizes, first, answers):  # type: ignore[no-untyped-def]
-    """Return the F1 of pairs that is expected if merges are made while they raise it.
-
-    PRIOR_PAIRS with PRIOR_F1 are added, so that a small set says little.
-    """
-    pairs = 0.0
-    for size in sizes:
-        pairs += 0.5 * size * (size - 1.0)
-    true = pairs
-    for step in range(1, len(sizes)):
-        true += answers.height[first + step] * answers.between[first + step]
-    right, made = pairs + PRIOR_PAIRS * PRIOR_F1, pairs
-    best = 2.0 * right / (made + true + 2.0 * PRIOR_PAIRS)
-    for step in range(1, len(sizes)):
-        right += answers.height[first + step] * answers.between[first + step]
-        made += answers.between[first + step]
-        best = max(best, 2.0 * right / (made + true + 2.0 * PRIOR_PAIRS))
-    return best
-
-
-@uncounted
-def _least(rule, f1, between):  # type: ignore[no-untyped-def]
+def _least(rule, between):  # type: ignore[no-untyped-def]
     """Return the mean probability from which two clusters are merged."""
-    least = min(rule.least, rule.share * f1)
     if between <= 2.0:
-        return least
+        return rule.least
     few = rule.lowered + (1.0 - rule.lowered) * (2.0 / between) ** 2
     many = min(MANY, rule.lowered * (between / SEVERAL) ** 0.3)
-    return least * max(few, many)
+    return rule.least * max(few, many)
 
 
 @kernel()

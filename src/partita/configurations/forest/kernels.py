@@ -24,8 +24,8 @@ def average_neighbours(starts, index, row, x, near, lower, surest):  # type: ign
     """Return x of each row averaged with the rows between one end and what is near the other.
 
     Node v has the neighbours index[starts[v]:starts[v + 1]] through the rows `row`, of which
-    `near` has the weights. No other row counts as more than `surest`; those below the row itself
-    have the share `lower` of their weight.
+    `near` has the weights. No other row counts as more than `surest` or less than its negative;
+    those below the row itself have the share `lower` of their weight.
     """
     sums, weights = x.copy(), np.ones(x.shape[0])
     through = np.full(starts.shape[0] - 1, -1)
@@ -37,7 +37,7 @@ def average_neighbours(starts, index, row, x, near, lower, surest):  # type: ign
             for z in range(starts[i], starts[i + 1]):
                 k, weight = index[z], near[row[z]]
                 if weight > 0.0 and k != j and through[k] >= 0:
-                    value = min(x[through[k]], surest)
+                    value = max(-surest, min(x[through[k]], surest))
                     if value < x[own]:
                         weight *= lower[own]
                     sums[own] += weight * value

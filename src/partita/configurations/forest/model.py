@@ -20,9 +20,14 @@ from partita.core import BoolArray, FloatArray, IntArray, components
 from partita.errors import InputError
 
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
-FREE = 2.0  # templates that a cluster must have more for the damping to count
+# GROWTH to FEW were chosen on the Splink scores of the panel (research/score_records.py) by the
+# worst ratio of bits to those of the raw scores, then by the mean. With whole families left out in
+# turn the ratio of the family left out is at most 1.02, but for febrl (1.07, two of 4,486 sets).
+GROWTH = 3.0  # by which the odds of joining large clusters may exceed those of one pair …
+RISE = 4.0  # … and how late they rise: with two records beside a third hardly at all
 NEAR = 0.5  # of the evidence that pairs of probably the same templates are for a pair
-SUREST = 7.0  # the largest log-odds that count as evidence for another pair
+SUREST = 5.0  # the largest and least log-odds that count as evidence for another pair
+FEW = 4.0  # pairs that are added to the compared ones of a template, none of them the same
 STEEPEST = 45.0  # the largest aθ + c of a pair
 REACH = 10.0  # templates from which the weight of a pair that was not compared falls as 1/n
 
@@ -181,9 +186,11 @@ def weigh(scores: ForestScores, parameters: ForestParameters) -> Graph:
     """Return the weights W_ij = ½·exp(x_ij)·h(m_ij), must-links contracted.
 
     x is the mean of aθ + c with that of pairs of probably the same templates (`averaged`).
-    h(m) = (FREE + 1)/(FREE + m) damps the evidence of pairs that repeat each other: m_ij is about
-    half the size of both clusters together, from d_i = 1 + Σ_k σ(x_ik) over the compared pairs of
-    i but for the pair itself.
+    h(m) = (1 + GROWTH·(1 − 1/m)^RISE)/m damps the evidence of pairs that repeat each other: m_ij is
+    about half the size of both clusters together, from d_i = 1 + Σ_k σ(x_ik) over the compared
+    pairs of i but for the pair itself. With h = 1/m, two clusters between which all pairs have the
+    log-odds x are joined with just these: w(A ∪ B)/(w(A)·w(B)) = (|A| + |B|)·W. In large clusters
+    more of the pairs are evidence of their own.
     A set of two has the odds exp(aθ + c). A pair that was not compared has the odds
     exp(unlisted)·min(1, REACH/n) and the geometric mean of h of both ends, with all their compared
     pairs; where there are such pairs, no pair has a smaller weight.
@@ -228,12 +235,13 @@ def averaged(
 ) -> FloatArray:
     """Return the log-odds x of pairs, each averaged with those of probably the same templates.
 
-    To x_ij is added NEAR·σ(x_ik)²·min(x_kj, SUREST) for every k that was compared with both i and
-    j, and the same with i and j exchanged; the sum is divided by that of the weights. What is lower
-    than x_ij has (1 − r_ij)² of its weight: r is the share of the compared pairs of i, or of j if
-    that is more, that are probably the same, the pair itself not counted as one. Where most
-    compared pairs are the same, a low score says little. Pairs that are known (infinite θ) stay as
-    they are; those that are known to be different count for nothing.
+    To x_ij is added NEAR·σ(x_ik)²·x_kj, cut at ±SUREST, for every k that was compared with both i
+    and j, and the same with i and j exchanged; the sum is divided by that of the weights. What is
+    lower than x_ij has (1 − r_ij)² of its weight: r is the share of the compared pairs of i, or of
+    j if that is more, that are probably the same, the pair itself not counted as one. Where most
+    compared pairs are the same, a low score says little; a share of few pairs (FEW are added) says
+    little itself. Pairs that are known (infinite θ) stay as they are; those that are known to be
+    different count for nothing.
     """
     from partita.configurations.forest.kernels import average_neighbours
 
@@ -244,7 +252,7 @@ def averaged(
     starts = np.concatenate([[0], np.cumsum(counts)])
     number, same = np.tile(np.arange(len(rows)), 2)[order], _sigmoid(own)
     expected = np.bincount(ends, np.tile(same, 2), n)
-    share = np.maximum(*((expected[end] - same) / counts[end] for end in (left, right)))
+    share = np.maximum(*((expected[end] - same) / (counts[end] + FEW) for end in (left, right)))
     lower = np.clip(1.0 - share, 0.0, 1.0) ** 2
     near = NEAR * same**2
     mean = average_neighbours(starts, others[order], number, own, near, lower, SUREST)
@@ -255,7 +263,7 @@ def averaged(
 
 def _damping(d: FloatArray) -> FloatArray:
     """Return the factor of a pair between templates with d in their clusters; 1 for d = 1."""
-    factor: FloatArray = (FREE + 1.0) / (FREE + d)
+    factor: FloatArray = (1.0 + GROWTH * (1.0 - 1.0 / d) ** RISE) / d
     return factor
 
 
