@@ -14,7 +14,7 @@ from partita.fusion.answers import answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claim_files import SAME
 from partita.fusion.hierarchy import Nesting, deepest
-from partita.fusion.levels import levels_of
+from partita.fusion.levels import level_probabilities
 from partita.fusion.numeric_slots import ErrorScales
 from partita.fusion.parsed_claims import (
     normalise_date,
@@ -150,7 +150,7 @@ def _levels_error(
     belief: SlotBelief, claimed: Mapping[int, str], nesting: Nesting | None
 ) -> float | None:
     """Return the reliability error of "this or something within it", over all levels."""
-    levels = levels_of(belief)
+    levels = level_probabilities(belief)
     if levels is None or nesting is None or not claimed:
         return None
     values = belief.parsed.statements.values

@@ -13,7 +13,7 @@ import numpy as np
 from partita.core import FloatArray
 from partita.fusion.belief import SlotBelief
 from partita.fusion.kinds import SETS
-from partita.fusion.levels import levels_of
+from partita.fusion.levels import level_probabilities
 from partita.fusion.numeric_slots import LEVEL, NumberCells
 from partita.fusion.tempering import exponents
 
@@ -151,7 +151,7 @@ def _levels(
     belief: SlotBelief, sources: list[tuple[str, ...]]
 ) -> list[tuple[ValueProbability, ...]]:
     """Return the levels of every object, an empty list without a hierarchy."""
-    levels = levels_of(belief)
+    levels = level_probabilities(belief)
     if levels is None:
         return []
     order, labels = belief.parsed.order, belief.parsed.labels

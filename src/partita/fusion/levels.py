@@ -25,7 +25,7 @@ class Levels:
     starts: IntArray
 
 
-def levels_of(belief: SlotBelief) -> Levels | None:
+def level_probabilities(belief: SlotBelief) -> Levels | None:
     """Return the probabilities at every level, None without a hierarchy.
 
     Within a value is what is stated below it, and its part of unknown.
@@ -54,7 +54,7 @@ def most_detailed(belief: SlotBelief) -> SlotBelief:
 
     It may be one that no source states, which is then added. An object without any stays as it is.
     """
-    levels = levels_of(belief)
+    levels = level_probabilities(belief)
     if levels is None:
         return belief
     likely = np.flatnonzero(levels.probability >= LIKELY)
