@@ -35,7 +35,7 @@ SHARE = 0.1  # of the labels: a set with more of them is divided between the fol
 DRAWS = 50  # of a large set, for the probabilities of its labelled pairs
 CLIP = 1e-6
 CERTAIN = 1e-3  # variance of pairs that seem certain: scores can be wrong as a whole
-TO_LABEL = 50  # pairs that a person is asked for: the curve is flat from there on (docs/labels.md)
+TO_LABEL = 50  # pairs that a person is asked for: a choice
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -273,8 +273,8 @@ def _own_names(table: RecordTable) -> list[Id]:
 def fit_scale(theta: FloatArray, judged: FloatArray) -> tuple[float, float]:
     """Return the scale and bias of log-odds that judged pairs (1 or 0; NaN is not judged) suggest.
 
-    A logistic regression with a normal prior about 1 and 0, whose widths are those by which the
-    scores of the panel were wrong (.5 and 2); fewer than FEWEST pairs change nothing.
+    A logistic regression with a normal prior about 1 and 0, whose widths (.5 and 2) are a choice
+    that was not measured; fewer than FEWEST pairs change nothing.
     """
     chosen = np.flatnonzero(~np.isnan(judged))
     if len(chosen) < FEWEST:
