@@ -81,8 +81,8 @@ if TYPE_CHECKING:
     from partita.linkage.pairs import PairTable
 
 
-# Merging raises the expected F1 from half of that F1 on, which is .8 on a usual table. Chosen with a
-# look at the panel: many pairs of imdb-tmdb score .41, so that .45 costs it .27 of F1.
+# Merging raises the expected F1 from half of that F1 on, which is .8 on a usual table. Chosen with
+# a look at the panel: many pairs of imdb-tmdb score .41, so that .45 costs it .27 of F1.
 MIN_MERGE_PROBABILITY = 0.4
 LOWERED = 4 / 9  # of this where several pairs lie between: there the mean is cautious
 
