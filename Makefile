@@ -10,7 +10,7 @@ SETS ?= 250
 PATHS := tests packages/partita-incidents/tests benchmarks scripts .
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check wheel bench fuzz kill load mutate traps docs figures screenshots clean
+.PHONY: demo test check wheel bench fuzz kill load mutate traps docs figures screenshots clean panel-claims
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
@@ -51,6 +51,10 @@ mutate: $(VENV)/.dev
 # The verdicts of the sampler on sets with hidden modes and on ordinary sets, against exact answers.
 traps: $(VENV)/.dev
 	$(BIN)/python benchmarks/traps.py --sets $(SETS) --seed $(SEED) $(addprefix --log ,$(LOG))
+
+# Fused claims on public and simulated sets, beside vote shares and other methods.
+panel-claims: $(VENV)/.dev
+	$(BIN)/python -m research panel-claims $(or $(PARTITA_DATA),../shared/data)/claims
 
 # The pages that are made from the code, and the site in site/ (open site/index.html).
 docs: $(VENV)/.dev

@@ -316,5 +316,25 @@ def study_keys(
         console.flush()
 
 
+@app.command("panel-claims")
+def panel_claims(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the claim sets.")],
+) -> None:
+    """Measure fused claims on the panel: public sets and simulated families.
+
+    Prints accuracy, log loss and reliability error beside vote shares, Dawid-Skene
+    and ACCU, the worst set first. Constants are chosen leaving families out.
+
+    \b
+    Example:
+      python -m research panel-claims ../shared/data/claims
+    """
+    with error_boundary() as console:
+        from research.panel_claims import panel_table
+
+        console.say(panel_table(folder, console.progress))
+        console.flush()
+
+
 if __name__ == "__main__":
     app(prog_name="python -m research")

@@ -20,7 +20,7 @@ from partita.fusion.open_slots import learn_detail, open_problem
 from partita.fusion.value_reading import parse_slot
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-from simulated_claims import places
+from research.simulated_claims import places
 
 PARENTS = {"MUNICH": "BAVARIA", "NUREMBERG": "BAVARIA", "BAVARIA": "GERMANY", "HAMBURG": "GERMANY",
            "GERMANY": "EUROPE", "PARIS": "FRANCE", "FRANCE": "EUROPE", "LIMA": "PERU"}  # fmt: skip

@@ -30,7 +30,7 @@ from partita.fusion.value_reading import parse_slot
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from peers import crh
-from simulated_claims import days, numbers
+from research.simulated_claims import days, numbers
 
 KINDS = {"": "number"}
 

@@ -98,7 +98,7 @@ def measure_fusion(
     """
     places = {name: n for n, name in enumerate(belief.parsed.statements.objects)}
     claimed = {places[name]: truth for name, truth in truths.items() if name in places}
-    right = _right(belief, claimed, nesting, tolerance)
+    right = true_pairs(belief, claimed, nesting, tolerance)
     tested = np.zeros(len(places), dtype=np.bool_)
     tested[list(claimed)] = True
     first = belief.starts[:-1][tested]
@@ -165,8 +165,11 @@ def _levels_error(
     return reliability_error(reliability(np.array(stated), np.array(true, dtype=np.bool_)))
 
 
-def _right(
-    belief: SlotBelief, claimed: Mapping[int, str], nesting: Nesting | None, tolerance: float
+def true_pairs(
+    belief: SlotBelief,
+    claimed: Mapping[int, str],
+    nesting: Nesting | None,
+    tolerance: float = 0.0,
 ) -> NDArray[np.bool_]:
     """Return which pairs of object and value are true."""
     fits = _truth_test(belief, nesting, tolerance)

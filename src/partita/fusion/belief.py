@@ -16,16 +16,41 @@ from partita.fusion.value_reading import ParsedSlot
 
 @dataclass(frozen=True, slots=True)
 class Tempering:
-    """How far sources err together: correlation ρ of their errors, and a factor of *unknown*.
+    """How far a posterior is believed: correlation ρ of errors, and the weight of shares of claims.
 
-    With `evidence`, values of a closed slot are tempered towards their prior and not towards equal
-    probabilities. `fitted` is the number of known truths that were used.
+    `unknown` is a factor of *unknown*. With `evidence`, values of a closed slot are tempered
+    towards their prior and not towards equal probabilities. `fitted` is the number of known truths
+    that were used.
     """
 
     correlation: float = 0.0
+    share: float = 0.0
     unknown: float = 1.0
     evidence: bool = False
     fitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutBin:
+    """Held-out claims: what was stated of the best value of the others, and how many agreed."""
+
+    count: int
+    stated: float
+    agreed: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutFit:
+    """What predicts held-out claims best: correlation ρ with its 95 % interval, weight of shares.
+
+    `claims` is the number of held-out claims; `bins` compare them with what the others state.
+    """
+
+    claims: int
+    correlation: float
+    interval: tuple[float, float]
+    share: float
+    bins: tuple[HeldOutBin, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +145,8 @@ class SlotBelief:
     `effective` is the effective number of independent sources, `temper` the mean of τ. `cells` are
     where the true numbers may lie, `second` is another solution that is nearly as good. `inside`
     is, for each pair, the share of unknown that is right below its value in a hierarchy. `state` is
-    there for states, whose values are the current ones.
+    there for states, whose values are the current ones. `held_out` says how well the other claims
+    predict a claim.
     """
 
     name: str
@@ -141,6 +167,7 @@ class SlotBelief:
     second: SecondMode | None = None
     inside: FloatArray | None = None
     state: StateChanges | None = None
+    held_out: HeldOutFit | None = None
     starts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.core import FloatArray, IntArray, Pair
+from partita.core import BoolArray, FloatArray, IntArray, Pair
 
 if TYPE_CHECKING:
     from partita.fusion.estimation import Candidates, CodedClaims, ValueRelations
@@ -188,32 +188,53 @@ def _common(source: IntArray, thing: IntArray, sources: int) -> FloatArray:
     return counts
 
 
-def claim_weights(statements: ClaimStatements, dependence: Mapping[Pair, float]) -> FloatArray:
-    """Return the weight of every statement: 1 / (1 + Σ ρ) over those that say the same.
-
-    ρ is the dependence of the two sources; it is 0 for pairs that are not listed.
-    """
+def _dependence_matrix(statements: ClaimStatements, dependence: Mapping[Pair, float]) -> Any:
+    """Return ρ of every two sources as a sparse matrix, None if no pair is listed."""
     from scipy.sparse import csr_array
 
-    weights = np.ones(len(statements))
     place = {name: n for n, name in enumerate(statements.sources)}
     listed = [(place[a], place[b], rho) for (a, b), rho in dependence.items()
               if a in place and b in place]  # fmt: skip
     if not listed:
-        return weights
+        return None
     left, right, rho = (np.array(column) for column in zip(*listed, strict=True))
-    sources = len(place)
-    matrix: Any = csr_array(
-        (np.tile(rho, 2), (np.concatenate([left, right]), np.concatenate([right, left]))),
-        shape=(sources, sources),
-    )
-    dependent = np.flatnonzero(np.isin(statements.source, np.concatenate([left, right])))
+    ends = (np.concatenate([left, right]), np.concatenate([right, left]))
+    return csr_array((np.tile(rho, 2), ends), shape=(len(place), len(place)))
+
+
+def dependent_claims(
+    statements: ClaimStatements, held: BoolArray, dependence: Mapping[Pair, float]
+) -> BoolArray:
+    """Return the held statements, at most one per object, and those of dependent sources."""
+    matrix = _dependence_matrix(statements, dependence)
+    if matrix is None:
+        return held
+    source = np.full(len(statements.objects), -1)
+    source[statements.object[held]] = statements.source[held]
+    about = source[statements.object]
+    both = np.asarray(matrix[np.maximum(about, 0), statements.source]).reshape(-1)
+    return held | ((about >= 0) & (both > 0))
+
+
+def claim_weights(statements: ClaimStatements, dependence: Mapping[Pair, float]) -> FloatArray:
+    """Return the weight of every statement: 1 / (1 + Σ ρ c) over those that say the same.
+
+    ρ is the dependence of the two sources; it is 0 for pairs that are not listed. c is the other
+    statement's confidence: one that hardly counts is no reason to count less.
+    """
+    from scipy.sparse import csr_array
+
+    weights = np.ones(len(statements))
+    matrix = _dependence_matrix(statements, dependence)
+    if matrix is None:
+        return weights
+    sources = len(statements.sources)
+    dependent = np.flatnonzero((np.diff(matrix.indptr) > 0)[statements.source])
     key = statements.object[dependent] * max(len(statements.values), 1)
     _, group = np.unique(key + statements.value[dependent], return_inverse=True)
     source = statements.source[dependent]
-    stated: Any = csr_array(
-        (np.ones(len(source)), (source, group)), shape=(sources, group.max() + 1)
-    )
+    confidence = statements.confidence[dependent]
+    stated: Any = csr_array((confidence, (source, group)), shape=(sources, group.max() + 1))
     others = np.asarray((matrix @ stated)[source, group]).reshape(-1)
     weights[dependent] = 1.0 / (1.0 + others)
     return weights

@@ -307,10 +307,12 @@ def estimate_rates(
     fixed: FloatArray | None = None,
     rounds: int = ROUNDS,
     start: Expected | None = None,
+    more: FloatArray | float = 0.0,
 ) -> SlotEstimate:
     """Estimate rates by expectation maximisation; `fixed` rates (not NaN) stay.
 
     The estimation begins with the expectation `start`, or with the starting rates of the problem.
+    `more` are counts of claims that are not part of the problem.
     """
     theta = np.repeat(problem.start[None], problem.sources, axis=0)
     rates = Rates(
@@ -320,8 +322,8 @@ def estimate_rates(
     pooled = problem.start
     for done in range(1, rounds + 1):
         before = expected.probability
-        pooled = _pooled(expected.counts, problem.start)
-        theta = _shrunk(expected.counts, pooled, problem.shrinkage)
+        pooled = _pooled(expected.counts + more, problem.start)
+        theta = _shrunk(expected.counts + more, pooled, problem.shrinkage)
         rates = Rates(_kept(theta, fixed), _prior(problem, before), _concentration(problem, before))
         expected = expect(problem, rates)
         if np.max(np.abs(expected.probability - before), initial=0.0) < TOLERANCE:

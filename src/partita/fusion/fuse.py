@@ -98,6 +98,9 @@ def fuse_slots(
     copies = tuple(one for belief in beliefs for one in find_copying(belief))
     if settings_.discount and copies:
         discounted = discount_copies(used, copies)
+        # A small confidence in a rare value is nearly as good as certainty, so that what is mostly
+        # copied has to be left out.
+        discounted = discounted.only(discounted.confidence > used.confidence / 2)
         beliefs = [belief for name in names for belief in _slot(discounted, name, settings_)]
     return Fused(claims, settings_, tuple(beliefs), copies)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from partita.core import BoolArray, FloatArray, IntArray, Pair
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
-from partita.fusion.belief import Parameters, SecondMode, SlotBelief, Tempering
+from partita.fusion.belief import HeldOutFit, Parameters, SecondMode, SlotBelief, Tempering
 from partita.fusion.claims import TRUTHS, Claims, distinct, join_claims
 from partita.fusion.copying import find_copying
 from partita.fusion.dependence import (
@@ -32,6 +33,7 @@ from partita.fusion.estimation import (
     rivals_first,
     soundness,
 )
+from partita.fusion.held_out import HELD_CLAIMS, HeldOutTask, fit_held_out, hold_out
 from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
 from partita.fusion.levels import most_detailed
@@ -45,7 +47,7 @@ from partita.fusion.numeric_slots import (
 )
 from partita.fusion.parsed_claims import name_lexicon
 from partita.fusion.people import NameLexicon
-from partita.fusion.tempering import default_tempering, fit_tempering, temper
+from partita.fusion.tempering import default_correlation, fit_tempering, temper
 from partita.fusion.trust import trust
 from partita.fusion.value_reading import ClaimStatements, ParsedSlot, parse_slot
 from partita.templates.slots import symbol
@@ -130,9 +132,10 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
             break
         dependence = more
         belief = _believe(parsed, slot, dependence, lexicon, belief.parameters)
-    tempering = _tempering(parsed, slot, belief)
+    tempering, held_out = _tempering(parsed, slot, belief)
     parameters = replace(belief.parameters, tempering=tempering)
-    belief = replace(belief, parameters=parameters, second=_second_mode(parsed, slot, belief))
+    second = _second_mode(parsed, slot, belief)
+    belief = replace(belief, parameters=parameters, second=second, held_out=held_out)
     belief = temper(slot.condition(belief))
     return most_detailed(belief) if slot.reading.most_detailed else belief
 
@@ -151,17 +154,10 @@ def _second_mode(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Seco
     """
     if parsed.kind == "closed" or belief.parameters.scales is not None:
         return None
-    statements = parsed.statements
-    if len(statements) > MODE_CLAIMS:
-        step = -(-len(statements) // MODE_CLAIMS)
-        statements = statements.only(statements.object % step == 0)
-    sampled = replace(parsed, statements=_renumbered(statements))
+    sampled = _sampled(parsed, MODE_CLAIMS)
     weights = claim_weights(sampled.statements, belief.parameters.dependence)
     problem, *_ = _problem(sampled, weights, None, belief.parameters.detail)
-    if slot.kind in SETS:
-        problem = replace(problem, spread=None)
-    elif problem.spread is not None:
-        problem = replace(problem, spread=_shared_errors(problem, sampled, slot))
+    problem = _with_shared_errors(problem, sampled, slot)
     fixed = _fixed_rates(problem.shape, sampled, slot)
     first = estimate_rates(problem, fixed, MODE_ROUNDS)
     start, contested = rivals_first(problem, first)
@@ -198,12 +194,15 @@ def _compared_modes(
     return SecondMode(gap, changed, int(contested.sum()), names) if names else None
 
 
-def _tempering(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Tempering:
-    """Return the default tempering, or one fitted to the truths that the user knows."""
-    default = default_tempering(belief.parameters.concentration)
+def _tempering(
+    parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief
+) -> tuple[Tempering, HeldOutFit]:
+    """Return the tempering that held-out claims suggest, or one fitted to known truths."""
+    fit = _fit_held_out(parsed, slot, belief)
+    default = Tempering(fit.correlation, fit.share)
     statements = parsed.statements
     if TRUTHS not in statements.sources:
-        return default
+        return default, fit
     known = statements.source == statements.sources.index(TRUTHS)
     confidence = np.where(known, 0.0, statements.confidence)
     ignorant = replace(parsed, statements=replace(statements, confidence=confidence))
@@ -213,7 +212,68 @@ def _tempering(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Temper
     known = merged.source == merged.sources.index(TRUTHS)
     pairs = zip(merged.object[known].tolist(), merged.value[known].tolist(), strict=True)
     without = replace(without, parsed=replace(ignorant, statements=merged.only(~known)))
-    return fit_tempering(without, dict(pairs), default)
+    return fit_tempering(without, dict(pairs), default), fit
+
+
+def _fit_held_out(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> HeldOutFit:
+    """Return what predicts claims that are held out of some of the objects.
+
+    In a hierarchy a general claim agrees with unknown values too, which looks like repetition, so
+    that the default stays.
+    """
+    parameters = belief.parameters
+    default = default_correlation(parameters.concentration)
+    if parsed.order.inner:
+        return HeldOutFit(0, default, (default, default), 0.0, ())
+    sampled = _sampled(parsed, HELD_CLAIMS)
+    statements = sampled.statements
+    weights = claim_weights(statements, parameters.dependence)
+    problem, value, _, numeric = _problem(sampled, weights, parameters.scales, parameters.detail)
+    stated, margin = value, 0.0
+    theta = np.stack([parameters.rates[source] for source in statements.sources])
+    rates = Rates(theta, parameters.prior, parameters.concentration)
+    if numeric is not None and parameters.scales is not None:
+        margin = parameters.scales.margin
+        probability = expect(_with_shared_errors(problem, sampled, slot), rates).probability
+        value = merge_windows(sampled, numeric, probability, margin).value
+    sources = len(statements.sources)
+    outside = np.bincount(parsed.statements.source, minlength=sources)
+    outside = outside - np.bincount(statements.source, minlength=sources)
+    groups = parameters.prior if parsed.kind == "closed" else np.ones(1)
+    task = HeldOutTask(
+        statements,
+        sampled.order,
+        problem,
+        value,
+        stated,
+        margin > 0,
+        rates,
+        _fixed_rates(problem.shape, sampled, slot),
+        theta * outside[:, None, None] * groups[None, :, None],
+        parameters.dependence,
+        partial(_with_shared_errors, parsed=sampled, slot=slot),
+        TRUTHS,
+    )
+    return fit_held_out(hold_out(task), default)
+
+
+def _sampled(parsed: ParsedSlot, claims: int) -> ParsedSlot:
+    """Return the slot with every n-th object, such that it has about so many claims."""
+    statements = parsed.statements
+    step = -(-len(statements) // claims)
+    chosen = statements.only(statements.object % step == 0)
+    return replace(parsed, statements=_renumbered(chosen)) if step > 1 else parsed
+
+
+def _with_shared_errors(
+    problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask
+) -> EstimationProblem:
+    """Return the problem with the shared errors of its claims, where wrong claims may share any."""
+    if slot.independent or slot.kind in SETS:  # parts of a set that differ may all be true
+        return replace(problem, spread=None)
+    if problem.spread is None:
+        return problem
+    return replace(problem, spread=_shared_errors(problem, parsed, slot))
 
 
 def _joined_dependence(
@@ -243,10 +303,7 @@ def _believe(
     scales, start = _scales(parsed, slot, weights, before)
     detail = _detail(parsed, slot, weights, before)
     problem, value, under, numeric = _problem(parsed, weights, scales, detail)
-    if slot.independent or slot.kind in SETS:  # parts of a set that differ may all be true
-        problem = replace(problem, spread=None)
-    elif problem.spread is not None:
-        problem = replace(problem, spread=_shared_errors(problem, parsed, slot))
+    problem = _with_shared_errors(problem, parsed, slot)
     estimate = _estimate(problem, parsed, slot, start)
     _check_conflict(estimate.expected.probability, problem, parsed, slot.reliabilities)
     parameters = Parameters(

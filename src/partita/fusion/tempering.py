@@ -6,33 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from partita.core import FloatArray, IntArray
+from partita.core import BoolArray, FloatArray, IntArray
 from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.dependence import claim_weights
+from partita.fusion.held_out import agreement_shares, exponents_of
 
 SHARE = 0.5  # of the rate at which wrong claims agree; chosen by benchmarks/bench_fusion.py
 CLOSED_CORRELATION = 0.1  # of closed slots and sets, where agreement of wrong claims tells little
-CORRELATIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0)
+CORRELATIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5)
+SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7)
 UNKNOWN_FACTORS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
 FOLDS = 5
-PRIOR_WEIGHT = 4.0  # of the default, against the log likelihood of the truths
-STANDARD_ERRORS = 2.0  # by which a fit must be better than the default on held-out truths
+PRIOR_WEIGHT = 2.0  # of the default, against the log likelihood of the truths
+STANDARD_ERRORS = 1.0  # by which a fit must be better than the default on held-out truths
 MIN_PROBABILITY = 1e-6
 
 
-def default_tempering(concentration: float | None) -> Tempering:
+def default_correlation(concentration: float | None) -> float:
     """Return the correlation of errors that the agreement of wrong claims suggests."""
-    if concentration is None:
-        return Tempering(CLOSED_CORRELATION)
-    return Tempering(SHARE / (1.0 + concentration))
+    return CLOSED_CORRELATION if concentration is None else SHARE / (1.0 + concentration)
 
 
 def temper(belief: SlotBelief) -> SlotBelief:
     """Return the belief with probabilities raised to τ = 1 / (1 + ρ (n − 1)) for n claims.
 
-    The order of the values of an object stays the same.
+    The probability of stated values is then divided partly as the claims are. The order of the
+    values of an object stays the same, and what is impossible stays impossible.
     """
     tempering = belief.parameters.tempering
     exponent = exponents(belief)
@@ -42,15 +42,27 @@ def temper(belief: SlotBelief) -> SlotBelief:
         values = values * belief.parameters.prior[belief.value] ** (1.0 - each)
     unknown = tempering.unknown * np.maximum(belief.unknown, 0.0) ** exponent
     total = np.bincount(belief.object, values, minlength=len(unknown)) + unknown
-    values = values / total[belief.object]
-    if tempering.evidence:
+    values, unknown = values / total[belief.object], unknown / total
+    if tempering.share:
+        stated = (1.0 - unknown)[belief.object] * claim_shares(belief)
+        values = (1.0 - tempering.share) * values + tempering.share * stated
+    if tempering.share or tempering.evidence:
         values = _in_order(values, belief.starts)
-    return replace(
-        belief,
-        probability=values,
-        unknown=unknown / total,
-        temper=float(exponent.mean()) if len(exponent) else 1.0,
-    )
+    temper = float(exponent.mean()) if len(exponent) else 1.0
+    return replace(belief, probability=values, unknown=unknown, temper=temper)
+
+
+def claim_shares(belief: SlotBelief) -> FloatArray:
+    """Return the share of the claims about an object that agree with each value, by pair."""
+    statements, count = belief.parsed.statements, len(belief.parsed.statements.values)
+    order = np.lexsort((belief.value, belief.object))
+    objects, values = belief.object[order], belief.value[order]
+    place = np.searchsorted(objects * count + values, statements.object * count + statements.value)
+    claims = np.bincount(place, _weights(belief), minlength=len(order)).astype(np.float64)
+    shares = np.empty(len(order))
+    columns = (objects, values, belief.probability[order])
+    shares[order] = agreement_shares(columns, claims, belief.parsed.order)
+    return shares
 
 
 def _in_order(values: FloatArray, starts: IntArray) -> FloatArray:
@@ -74,30 +86,45 @@ def _pooled(values: Sequence[float]) -> list[float]:
     return [value for value, count in pools for _ in range(count)]
 
 
-def _evidence(belief: SlotBelief) -> FloatArray:
-    """Return the number of claims about every object.
-
-    A claim counts less if sources depend on each other, or by a reliability that the user set.
-    """
+def _weights(belief: SlotBelief) -> FloatArray:
+    """Return the weight of every claim: its confidence times a reliability that the user set."""
     statements = belief.parsed.statements
     given = {one.source: one.reliability for one in belief.trust if one.given}
     known = np.array([given.get(source, 1.0) for source in statements.sources])
-    weights = claim_weights(statements, belief.parameters.dependence) * known[statements.source]
-    claims: FloatArray = np.bincount(
-        statements.object, weights * statements.confidence, minlength=len(statements.objects)
-    ).astype(np.float64)
-    return claims
+    weights: FloatArray = known[statements.source] * statements.confidence
+    return weights
+
+
+def _evidence(belief: SlotBelief) -> FloatArray:
+    """Return the number of claims about every object; those of dependent sources count less."""
+    statements = belief.parsed.statements
+    weights = claim_weights(statements, belief.parameters.dependence) * _weights(belief)
+    claims = np.bincount(statements.object, weights, minlength=len(statements.objects))
+    return claims.astype(np.float64)
 
 
 def exponents(belief: SlotBelief) -> FloatArray:
     """Return τ of every object of a belief."""
-    return _exponents(_evidence(belief), belief.parameters.tempering)
+    return exponents_of(_evidence(belief), belief.parameters.tempering.correlation)
 
 
-def _exponents(evidence: FloatArray, tempering: Tempering) -> FloatArray:
-    """Return τ of every object."""
-    exponents: FloatArray = 1.0 / (1.0 + tempering.correlation * np.maximum(evidence - 1.0, 0.0))
-    return exponents
+def effective_claims(belief: SlotBelief) -> tuple[float, float, tuple[float, float] | None]:
+    """Return the mean number of claims about an object, and like how many independent ones it is.
+
+    The interval is that of the correlation; there is none if known truths gave the correlation.
+    """
+    statements, tempering = belief.parsed.statements, belief.parameters.tempering
+    evidence = _evidence(belief)
+    count = len(statements) / max(len(statements.objects), 1)
+
+    def effective(correlation: float) -> float:
+        return float((evidence * exponents_of(evidence, correlation)).mean())
+
+    fit = belief.held_out
+    if fit is None or tempering.fitted:
+        return count, effective(tempering.correlation), None
+    low, high = fit.interval
+    return count, effective(fit.correlation), (effective(high), effective(low))
 
 
 def fit_tempering(belief: SlotBelief, truths: dict[int, int], default: Tempering) -> Tempering:
@@ -109,13 +136,16 @@ def fit_tempering(belief: SlotBelief, truths: dict[int, int], default: Tempering
     if len(truths) < FOLDS:
         return default
     known = _KnownTruths.of(belief, truths)
-    closed = belief.parsed.kind == "closed"
-    families = [
-        [replace(default, correlation=rho) for rho in CORRELATIONS],
-        [replace(default, correlation=rho, evidence=True) for rho in CORRELATIONS]
-        if closed
-        else [Tempering(rho, factor) for rho in CORRELATIONS for factor in UNKNOWN_FACTORS],
-    ]
+    plain = [replace(default, correlation=rho) for rho in CORRELATIONS]
+    families = [plain, [replace(one, share=share) for one in plain for share in SHARES]]
+    if belief.parsed.kind == "closed":
+        families.append([Tempering(rho, evidence=True) for rho in CORRELATIONS])
+    else:
+        factors = [(rho, factor) for rho in CORRELATIONS for factor in UNKNOWN_FACTORS]
+        families += [
+            [Tempering(rho, share, factor) for rho, factor in factors]
+            for share in {0.0, default.share}
+        ]
     before = known.scores(default)
     best, most = [default], 0.0
     for family in families:
@@ -127,47 +157,76 @@ def fit_tempering(belief: SlotBelief, truths: dict[int, int], default: Tempering
 
 def _held_out(family: Sequence[Tempering], known: _KnownTruths, default: Tempering) -> FloatArray:
     """Return the log probability of every truth, fitted to the truths of the other folds."""
-    folds = np.arange(len(known.tables)) % FOLDS
+    folds = np.arange(len(known.truth)) % FOLDS
+    table = np.stack([known.scores(one) for one in family])
+    penalty = PRIOR_WEIGHT * np.array([_distance(one, default) for one in family])
     scores = np.zeros(len(folds))
     for fold in range(FOLDS):
-        fitted = _best(family, known, default, folds != fold)
-        scores[folds == fold] = known.scores(fitted)[folds == fold]
+        best = int(np.argmax(table[:, folds != fold].sum(axis=1) - penalty))
+        scores[folds == fold] = table[best, folds == fold]
     return scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _KnownTruths:
-    """Objects whose truth is known: probabilities of the outcomes, and which of them is true."""
+    """Objects whose truth is known: probabilities, priors and shares of their values.
 
-    tables: Sequence[tuple[FloatArray, FloatArray, int]]
+    Row n is a value of object `owner[n]`; `truth` is the row of the true value of an object, -1 if
+    it is unknown.
+    """
+
+    owner: IntArray
+    probability: FloatArray
+    prior: FloatArray
+    share: FloatArray
+    unknown: FloatArray
+    truth: IntArray
     evidence: FloatArray
 
     @classmethod
     def of(cls, belief: SlotBelief, truths: dict[int, int]) -> _KnownTruths:
-        statements = belief.parsed.statements
-        stated = set(zip(statements.object.tolist(), statements.value.tolist(), strict=True))
-        objects = sorted(truths)
-        tables = [_outcomes(belief, n, truths[n], stated) for n in objects]
-        return cls(tables, _evidence(belief)[objects])
+        """Return the truths; a value that no source states is part of unknown."""
+        statements, objects = belief.parsed.statements, np.array(sorted(truths))
+        count = len(statements.values)
+        closed = belief.parsed.kind == "closed"
+        keys = belief.object * count + belief.value
+        stated = np.isin(keys, statements.object * count + statements.value) | closed
+        rows = np.flatnonzero(stated & np.isin(belief.object, objects))
+        owner = np.searchsorted(objects, belief.object[rows])
+        probability = belief.probability[rows]
+        sums = np.bincount(owner, probability, minlength=len(objects))
+        true = np.array([n * count + truths[n] for n in objects.tolist()])
+        place = {key: n for n, key in enumerate(keys[rows].tolist())}
+        prior = belief.parameters.prior[belief.value[rows]] if closed else np.ones(len(rows))
+        return cls(
+            owner,
+            probability,
+            prior,
+            claim_shares(belief)[rows],
+            np.maximum(1.0 - sums, 0.0),
+            np.array([place.get(key, -1) for key in true.tolist()]),
+            _evidence(belief)[objects],
+        )
 
     def scores(self, tempering: Tempering) -> FloatArray:
         """Return the log probability of every truth."""
-        logs = []
-        exponents = _exponents(self.evidence, tempering).tolist()
-        for (probabilities, prior, truth), exponent in zip(self.tables, exponents, strict=True):
-            weights = probabilities**exponent
-            if tempering.evidence:
-                weights *= prior ** (1.0 - exponent)
-            weights[-1] *= tempering.unknown
-            logs.append(np.log(max(weights[truth] / weights.sum(), MIN_PROBABILITY)))
-        return np.array(logs)
-
-
-Chosen = NDArray[np.bool_]
+        exponents = exponents_of(self.evidence, tempering.correlation)
+        each = exponents[self.owner]
+        values = self.probability**each
+        if tempering.evidence:
+            values = values * self.prior ** (1.0 - each)
+        unknown = tempering.unknown * self.unknown**exponents
+        total = np.bincount(self.owner, values, minlength=len(unknown)) + unknown
+        values, unknown = values / total[self.owner], unknown / total
+        stated = (1.0 - unknown)[self.owner] * self.share
+        values = (1.0 - tempering.share) * values + tempering.share * stated
+        true = np.where(self.truth >= 0, np.append(values, 0.0)[self.truth], unknown)
+        logs: FloatArray = np.log(np.maximum(true, MIN_PROBABILITY))
+        return logs
 
 
 def _best(
-    family: Sequence[Tempering], known: _KnownTruths, default: Tempering, chosen: Chosen
+    family: Sequence[Tempering], known: _KnownTruths, default: Tempering, chosen: BoolArray
 ) -> Tempering:
     return max(
         family,
@@ -178,21 +237,10 @@ def _best(
 
 
 def _distance(one: Tempering, default: Tempering) -> float:
-    steps = (one.correlation - default.correlation) / 0.2, np.log(one.unknown / default.unknown)
+    """Return how far a tempering is from the default, in steps that are about equally likely."""
+    steps = (
+        np.log((one.correlation + 0.05) / (default.correlation + 0.05)),
+        np.log(one.unknown / default.unknown),
+        (one.share - default.share) / 0.4,
+    )
     return float(sum(step**2 for step in steps)) / 2
-
-
-def _outcomes(
-    belief: SlotBelief, thing: int, truth: int, stated: set[tuple[int, int]]
-) -> tuple[FloatArray, FloatArray, int]:
-    """Return the probabilities of values and unknown, the values' priors, and what is true.
-
-    A value that no source states is part of unknown; values of a closed slot are always known.
-    """
-    closed = belief.parsed.kind == "closed"
-    values = [(v, p) for v, p in belief.of(thing) if closed or (thing, v) in stated]
-    unknown = max(0.0, 1.0 - sum(p for _, p in values))
-    names = [v for v, _ in values]
-    prior = [*belief.parameters.prior[names], 1.0] if closed else [1.0] * (len(names) + 1)
-    place = names.index(truth) if truth in names else len(names)
-    return np.array([*(p for _, p in values), unknown]), np.array(prior), place

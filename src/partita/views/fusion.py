@@ -16,8 +16,9 @@ from partita.fusion.answers import SlotAnswer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import Fused, ValueChange
+from partita.fusion.tempering import effective_claims
 from partita.fusion.warnings import belief_warnings, conflicts
-from partita.views.layout import WIDTH, cell, clean, count_text, cut_text
+from partita.views.layout import WIDTH, cell, clean, count_text, cut_text, text_bar
 
 if TYPE_CHECKING:  # claims are shown without what links records
     from partita.fusion.entities import EntityChange, FusedEntity, FusedRecords, ResolvedSet
@@ -69,7 +70,7 @@ def _slot(belief: SlotBelief, width: int) -> Iterator[str]:
         )
         yield f"{_source_line(trust.source, f'{trust.reliability:.3f} {interval}', counts)}\n"
     yield from _more_sources(len(ranked))
-    yield _dependence_text(belief)
+    yield from _dependence_text(belief)
     if belief.method != "exact":
         yield f"{belief.method}\n"
     yield "\n"
@@ -89,13 +90,25 @@ def _errors_text(belief: SlotBelief) -> Iterator[str]:
     yield f"  typical error {sizes[0]} (learned){margin}\n"
 
 
-def _dependence_text(belief: SlotBelief) -> str:
-    tempering = belief.parameters.tempering
-    fitted = f" (fitted to {count_text(tempering.fitted, 'known truth')})"
-    return (
-        f"  effective sources {belief.effective:.1f} of {len(belief.trust)}, "
-        f"tau {belief.temper:.2f}{fitted if tempering.fitted else ''}\n"
-    )
+def _dependence_text(belief: SlotBelief) -> Iterator[str]:
+    """Yield how far the sources err together, and how well they predict held-out claims."""
+    tempering, fit = belief.parameters.tempering, belief.held_out
+    claims, effective, interval = effective_claims(belief)
+    sources = len(belief.trust)
+    if belief.effective < sources - 0.05:
+        yield f"  {sources:,} sources count like {belief.effective:,.1f} independent ones\n"
+    between = "" if interval is None else f" ({interval[0]:.1f} to {interval[1]:.1f})"
+    count = f"{claims:.1f} claims" if claims > 1 else "1 claim"
+    verb = "count" if claims > 1 else "counts"
+    yield f"  {count} about an object {verb} like {effective:.1f} independent ones{between}\n"
+    truths = count_text(tempering.fitted, "known truth")
+    fitted = f" (fitted to {truths})" if tempering.fitted else ""
+    yield f"  the shares of claims weigh {tempering.share:.0%}{fitted}\n"
+    if fit is not None and fit.bins:
+        yield f"  how far to believe this table: {count_text(fit.claims, 'held-out claim')}\n"
+        yield "  stated  agreed\n"
+        for one in fit.bins:
+            yield f"  {one.stated:6.2f}  {one.agreed:6.2f}  {text_bar(one.agreed)}\n"
 
 
 def _answer(answer: SlotAnswer, width: int) -> Iterator[str]:
@@ -275,6 +288,7 @@ def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
         "converged": belief.converged,
         "method": belief.method,
         "dependence": _dependence(belief),
+        "held_out": None if belief.held_out is None else asdict(belief.held_out),
         "errors": _errors_json(belief),
         "changes_per_day": None if belief.state is None else belief.state.rate,
         "set_aside": [_flat(one) for one in belief.parsed.damaged],
@@ -296,11 +310,16 @@ def _errors_json(belief: SlotBelief) -> dict[str, Any] | None:
 def _dependence(belief: SlotBelief) -> dict[str, Any]:
     """Return how far the sources of a slot err together, and how probabilities are tempered."""
     parameters = belief.parameters
+    claims, effective, interval = effective_claims(belief)
     return {
         "sources": len(belief.trust),
         "effective_sources": belief.effective,
+        "claims_per_object": claims,
+        "effective_claims": effective,
+        "effective_claims_interval": interval,
         "tau": belief.temper,
         "correlation": parameters.tempering.correlation,
+        "weight_of_shares": parameters.tempering.share,
         "unknown_factor": parameters.tempering.unknown,
         "known_truths": parameters.tempering.fitted,
         "wrong_claims_agree": None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 
 import numpy as np
@@ -58,6 +59,22 @@ def correlated(seed: int, sources: int = 10, objects: int = 600) -> tuple[Claims
             right = rng.random() < 1 / (1 + np.exp(-logit[s]))
             wrong = 1 if rng.random() < 0.6 else _wrong(rng)
             rows.append((f"s{s}", f"o{n}", "value", _value(n, 0 if right else wrong)))
+    return Claims.of(rows), _truths(objects)
+
+
+def upstream(seed: int, sources: int = 12, objects: int = 600) -> tuple[Claims, Truths]:
+    """Every source repeats one of three feeds in seven of ten claims, and has its own otherwise."""
+    rng = np.random.default_rng(seed)
+    feeds, feed = rng.uniform(0.5, 0.85, 3), rng.integers(0, 3, sources)
+    rates = rng.uniform(*RATES, sources)
+    rows: list[Row] = []
+    for n in range(objects):
+        stated = [0 if rng.random() < rate else _wrong(rng) for rate in feeds]
+        for s in range(sources):
+            own = 0 if rng.random() < rates[s] else _wrong(rng)
+            value = stated[feed[s]] if rng.random() < 0.7 else own
+            if rng.random() < 0.6:
+                rows.append((f"s{s}", f"o{n}", "value", _value(n, value)))
     return Claims.of(rows), _truths(objects)
 
 
@@ -132,7 +149,13 @@ def _described(rng: np.random.Generator, objects: int, sources: int) -> list[tup
     return [(n, s) for n in range(objects) for s in range(sources) if rng.random() < 0.6]
 
 
-FAMILIES = {"independent": independent, "copying": copying, "correlated errors": correlated}
+FAMILIES: dict[str, Callable[[int], tuple[Claims, Truths]]] = {
+    "independent": independent,
+    "copiers": copying,
+    "common upstream": upstream,
+    "difficulty": correlated,
+    "heavy-tailed numbers": numbers,
+}
 
 
 def _wrong(rng: np.random.Generator) -> int:

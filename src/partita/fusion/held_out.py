@@ -1,0 +1,445 @@
+"""Hold claims out, predict them from the others, and learn how far a posterior is to be believed.
+
+No truths are needed. One claim of an object is held out, with the claims of sources that depend on
+its source, and the rates are estimated again. If the posterior q of the other claims is right, the
+held-out claim is predicted by q; if their agreement is not what it seems, it is predicted by q^τ
+(errors are correlated) or by their shares (claims repeat other claims).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from partita.core import BoolArray, FloatArray, IntArray, Pair
+from partita.fusion.belief import HeldOutBin, HeldOutFit
+from partita.fusion.dependence import dependent_claims
+from partita.fusion.estimation import (
+    EstimationProblem,
+    Rates,
+    SlotEstimate,
+    estimate_rates,
+    expect,
+    likelihoods,
+)
+from partita.fusion.hierarchy import Order
+from partita.fusion.open_slots import EXACT, GENERAL, GUESS, NamedValues, NestedPairs, ranges
+from partita.fusion.value_reading import ClaimStatements
+
+HELD_CLAIMS = 30_000  # claims of the objects from which claims are held out
+MIN_HELD, MAX_HELD = 20, 8_000  # held-out claims that are predicted
+FOLDS = 6  # claims held out of one object
+MIN_CONFIDENCE = 0.5  # of a claim that is held out: it is predicted as if it were certain
+ROUNDS = 30  # of the estimation without them
+CORRELATIONS = np.array([0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, 2.0, 4.0])
+SHARES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.7, 0.85])
+MIXTURE_ROUNDS = 12  # of expectation maximisation of the weights, from those of the cell before
+BINS = 8
+TAIL = 0.025
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutPrior:
+    """What is assumed before claims are held out; chosen leaving families out (docs/fusion.md).
+
+    `default` is the probability that the default tempering is right; otherwise `correlation` and
+    `share` are the means of exponential priors. `weight` is the odds of doubt to repetition, which
+    predict the same claims. `reliable` is the share of the held-out claims that is used: those of
+    the most reliable sources, which are nearest to the truth.
+    """
+
+    default: float = 0.6
+    correlation: float = 0.1
+    share: float = 0.3
+    weight: float = 2.0
+    reliable: float = 0.6
+
+
+def agreement_shares(
+    pairs: tuple[IntArray, IntArray, FloatArray], claims: FloatArray, order: Order
+) -> FloatArray:
+    """Return the share of the claims about an object that agree with each of its values.
+
+    `pairs` are objects and values, sorted, with their probabilities; `claims` is the number of
+    claims of each. A claim that is more general than other values is divided among them and itself
+    as they are probable. Values that are impossible have no share.
+    """
+    objects, values, probability = pairs
+    count = int(max(values.max(initial=0), len(order.heights) - 1)) + 1
+    shares = claims * (probability > 0)
+    if len(order.above) and len(values):
+        nested = NestedPairs.of(NamedValues(objects, values, objects, objects), order, count)
+        ways = np.maximum(order.heights[values], 1)
+        below = (probability / ways)[nested.low]
+        total = probability + np.bincount(nested.high, below, minlength=len(values))
+        each = claims / np.where(total > 0, total, 1.0)
+        shares = probability * each
+        shares += np.bincount(nested.low, below * each[nested.high], minlength=len(values))
+    sums = np.bincount(objects, shares)[objects] if len(objects) else shares
+    return np.where(sums > 0, shares / np.where(sums > 0, sums, 1.0), probability)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutTask:
+    """What is needed to hold claims of a slot out.
+
+    `value` is the value of every candidate (negative: none), `stated` before values within a margin
+    became one. `near` says that values are stated with errors. `more` are counts of claims that are
+    not part of the problem. `apart` is the source of known truths, which is never held out.
+    """
+
+    statements: ClaimStatements
+    order: Order
+    problem: EstimationProblem
+    value: IntArray
+    stated: IntArray
+    near: bool
+    rates: Rates
+    fixed: FloatArray
+    more: FloatArray
+    dependence: Mapping[Pair, float]
+    shared_errors: Callable[[EstimationProblem], EstimationProblem]
+    apart: str
+
+    @property
+    def closed(self) -> bool:
+        """Whether every value is possible for every object."""
+        return self.problem.groups == self.problem.outcomes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """The pairs of an object and a value (−1: unknown) of a problem, sorted, and who has them.
+
+    `of` is the pair of each candidate, `own` that of each claim; `agree` are claims, pairs that
+    agree with them and how likely these make the claim, `named` says which pairs have a value.
+    """
+
+    object: IntArray
+    value: IntArray
+    of: IntArray
+    own: IntArray
+    agree: tuple[IntArray, IntArray, FloatArray]
+
+    @property
+    def named(self) -> BoolArray:
+        return self.value >= 0
+
+    @classmethod
+    def of_task(cls, task: HeldOutTask) -> _Pairs:
+        problem, statements = task.problem, task.statements
+        item, count = problem.candidates.item, len(statements.values) + 1
+        keys, pair = np.unique(item * count + np.maximum(task.value, -1) + 1, return_inverse=True)
+        named = np.flatnonzero(task.stated >= 0)
+        stated = item[named] * count + task.stated[named]
+        order = np.argsort(stated, kind="stable")
+        place = np.searchsorted(stated[order], statements.object * count + statements.value)
+        own = pair[named[order[place]]]
+        claims, relations = np.arange(len(statements)), problem.relations
+        general = np.flatnonzero((relations.outcome == GENERAL) & (len(task.order.above) > 0))
+        known = task.rates.theta.sum(axis=0)[0]
+        rough = known[GENERAL] / known[EXACT] if len(general) else 0.0
+        agree = (
+            np.concatenate([claims, relations.claim[general]]),
+            np.concatenate([own, pair[relations.candidate[general]]]),
+            np.concatenate([np.ones(len(claims)), rough * relations.factor[general]]),
+        )
+        return cls(keys // count, keys % count - 1, pair, own, agree)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutClaims:
+    """Held-out claims, and the values that other claims state about their objects.
+
+    Row n is a value of the object of claim `owner[n]`: its probability without the claim, its share
+    of the other claims, and how likely it makes the claim (0 or 1, unless values have errors).
+    `unknown`, `evidence` (the number of other claims) and `outside` (how likely the claim is if the
+    truth is unknown), `guess` and `elsewhere` (the same if it is a guess among the stated values,
+    or elsewhere), and `reliability` are for every claim.
+    """
+
+    owner: IntArray
+    probability: FloatArray
+    share: FloatArray
+    likelihood: FloatArray
+    unknown: FloatArray
+    evidence: FloatArray
+    outside: FloatArray
+    guess: FloatArray
+    elsewhere: FloatArray
+    reliability: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.unknown)
+
+    def tempered(self, correlation: float) -> tuple[FloatArray, FloatArray]:
+        """Return the probabilities of rows, and of unknown, raised to τ."""
+        tau = exponents_of(self.evidence, correlation)
+        values = self.probability ** tau[self.owner]
+        unknown = self.unknown**tau
+        total = np.bincount(self.owner, values, minlength=len(self)) + unknown
+        total = np.where(total > 0, total, 1.0)
+        return values / total[self.owner], unknown / total
+
+    def only(self, chosen: BoolArray) -> HeldOutClaims:
+        """Return some of the claims."""
+        rows = chosen[self.owner]
+        numbers = np.cumsum(chosen) - 1
+        by_row = (numbers[self.owner[rows]], self.probability[rows], self.share[rows],
+                  self.likelihood[rows])  # fmt: skip
+        by_claim = (self.unknown, self.evidence, self.outside, self.guess, self.elsewhere,
+                    self.reliability)  # fmt: skip
+        return HeldOutClaims(*by_row, *(column[chosen] for column in by_claim))
+
+
+def exponents_of(evidence: FloatArray, correlation: float) -> FloatArray:
+    """Return τ = 1 / (1 + ρ (n − 1)) for n claims."""
+    tau: FloatArray = 1.0 / (1.0 + correlation * np.maximum(evidence - 1.0, 0.0))
+    return tau
+
+
+def hold_out(task: HeldOutTask) -> HeldOutClaims | None:
+    """Hold claims out, some from every object with several, and compare them with the others.
+
+    There are none if they would be too few to learn from.
+    """
+    held_out = list(_folds(task))
+    if sum(len(held) for held, _ in held_out) < MIN_HELD:
+        return None
+    pairs = _Pairs.of_task(task)
+    folds = [_fold(task, pairs, held, out) for held, out in held_out]
+    names = HeldOutClaims.__slots__
+    columns = [[getattr(fold, name) for fold in folds] for name in names]
+    starts = np.cumsum([0, *(len(fold) for fold in folds)])[:-1]
+    owners = [owner + start for owner, start in zip(columns[0], starts.tolist(), strict=True)]
+    return HeldOutClaims(*(np.concatenate(column) for column in (owners, *columns[1:])))
+
+
+def _folds(task: HeldOutTask) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Yield claims to hold out, at most one per object, and all that are left out with them."""
+    statements = task.statements
+    objects = len(statements.objects)
+    known = np.array([source == task.apart for source in statements.sources])[statements.source]
+    decided = np.bincount(statements.object[known], minlength=objects) > 0
+    order = np.lexsort((np.random.default_rng(0).random(len(statements)), statements.object))
+    count = np.bincount(statements.object, minlength=objects)
+    rank = np.empty(len(statements), dtype=np.int64)
+    starts = np.cumsum(count) - count
+    rank[order] = np.arange(len(statements)) - starts[statements.object[order]]
+    usable = (count[statements.object] > 1) & ~decided[statements.object]
+    usable &= statements.confidence >= MIN_CONFIDENCE
+    for fold in range(FOLDS):
+        held = usable & (rank == fold)
+        out = dependent_claims(statements, held, task.dependence)
+        rest = np.bincount(statements.object[~out], minlength=objects) > 0
+        yield np.flatnonzero(held & rest[statements.object]), out
+
+
+def _fold(task: HeldOutTask, pairs: _Pairs, held: IntArray, out: BoolArray) -> HeldOutClaims:
+    """Estimate without the claims of one fold, and compare them with the others."""
+    estimate = _without(task, out)
+    statements, named = task.statements, pairs.named
+    probability = np.bincount(
+        pairs.of, estimate.expected.probability, minlength=len(pairs.object)
+    ).astype(np.float64)
+    weight = np.where(out, 0.0, statements.confidence)
+    claims = np.bincount(pairs.own, weight, minlength=len(pairs.object)).astype(np.float64)
+    share = np.zeros(len(claims))
+    columns = (pairs.object[named], pairs.value[named], probability[named])
+    share[named] = agreement_shares(columns, claims[named], task.order)
+    possible = named & ((claims > 0) | task.closed)
+    object_ = statements.object[held]
+    starts = np.searchsorted(pairs.object, np.arange(task.problem.items + 1))
+    owner, pair = ranges(starts[object_], np.diff(starts)[object_])
+    likelihood, outside = _agreement(task, pairs, held, (owner, pair), possible, estimate)
+    rest = np.maximum(1.0 - np.bincount(owner, probability[pair] * possible[pair], len(held)), 0.0)
+    kept = possible[pair]
+    owner, pair, likelihood = owner[kept], pair[kept], likelihood[kept]
+    stated = np.maximum(np.bincount(owner, minlength=len(held)), 1)
+    agrees = np.bincount(owner, likelihood, len(held))
+    evidence = np.bincount(
+        statements.object, weight * task.problem.claims.weight, minlength=task.problem.items
+    ).astype(np.float64)
+    flat = task.problem.claims.flat
+    return HeldOutClaims(
+        owner,
+        probability[pair],
+        share[pair],
+        likelihood,
+        rest,
+        evidence[object_],
+        outside,
+        np.full(len(held), flat) if task.near else agrees / stated,
+        np.full(len(held), flat) if task.near else (agrees == 0).astype(np.float64),
+        _reliability(task, estimate)[statements.source[held]],
+    )
+
+
+def _without(task: HeldOutTask, out: BoolArray) -> SlotEstimate:
+    """Estimate the rates without some claims."""
+    claims = task.problem.claims
+    confidence, weight = (np.where(out, 0.0, one) for one in (claims.confidence, claims.weight))
+    kept = replace(claims, confidence=confidence, weight=weight)
+    problem = task.shared_errors(replace(task.problem, claims=kept))
+    start = expect(problem, task.rates)
+    return estimate_rates(problem, task.fixed, ROUNDS, start, task.more)
+
+
+def _agreement(
+    task: HeldOutTask,
+    pairs: _Pairs,
+    held: IntArray,
+    rows: tuple[IntArray, IntArray],
+    possible: BoolArray,
+    estimate: SlotEstimate,
+) -> tuple[FloatArray, FloatArray]:
+    """Return how likely each row's value makes its claim, and how likely unknown makes it."""
+    owner, pair = rows
+    count = len(pairs.object)
+    if task.near:
+        return _near(task, pairs, held, rows, possible, estimate)
+    number = np.full(len(task.statements), -1)
+    number[held] = np.arange(len(held))
+    claim, agreeing, likely = pairs.agree
+    chosen = number[claim] >= 0
+    place = np.searchsorted(owner * count + pair, number[claim[chosen]] * count + agreeing[chosen])
+    agrees = np.bincount(place, likely[chosen], len(owner)) * possible[pair]
+    inside = np.bincount(owner, agrees, len(held)) > 0
+    return agrees.astype(np.float64), (~inside).astype(np.float64)
+
+
+def _near(
+    task: HeldOutTask,
+    pairs: _Pairs,
+    held: IntArray,
+    rows: tuple[IntArray, IntArray],
+    possible: BoolArray,
+    estimate: SlotEstimate,
+) -> tuple[FloatArray, FloatArray]:
+    """Return P(claim | value) where values are stated with errors, by the rates without it."""
+    owner, pair = rows
+    problem, count = task.problem, len(pairs.object)
+    certain = replace(problem.claims, confidence=np.ones(len(problem.claims)))
+    likely = likelihoods(replace(problem, claims=certain), estimate.rates.theta)
+    weight = np.maximum(estimate.expected.probability, 1e-300)
+    total = np.bincount(pairs.of, weight, minlength=count)
+    relations = problem.relations
+    number = np.full(len(task.statements), -1)
+    number[held] = np.arange(len(held))
+    chosen = number[relations.claim] >= 0
+    candidate, claim = relations.candidate[chosen], relations.claim[chosen]
+    excess = (likely.related[chosen] - likely.plain[claim, 0]) * weight[candidate]
+    keys = owner * count + pair
+    place = np.searchsorted(keys, number[claim] * count + pairs.of[candidate])
+    likelihood = likely.plain[held[owner], 0] + np.bincount(place, excess, len(keys)) / total[pair]
+    mass = total[pair] * ~possible[pair]
+    rest = np.bincount(owner, mass, len(held))
+    outside = np.bincount(owner, mass * likelihood, len(held)) / np.maximum(rest, 1e-300)
+    return likelihood, outside
+
+
+def _reliability(task: HeldOutTask, estimate: SlotEstimate) -> FloatArray:
+    """Return the reliability of every source by the rates."""
+    theta = estimate.rates.theta
+    if not task.closed:
+        reliability: FloatArray = 1.0 - theta[:, 0, GUESS]
+        return reliability
+    diagonal: FloatArray = np.diagonal(theta, axis1=1, axis2=2) @ estimate.rates.prior
+    return diagonal
+
+
+def fit_held_out(
+    claims: HeldOutClaims | None, default: float, prior: HeldOutPrior | None = None
+) -> HeldOutFit:
+    """Return the correlation and the weight of shares that predict held-out claims.
+
+    `default` is the correlation of the default tempering.
+    """
+    assumed = prior or HeldOutPrior()
+    posterior, used = _prior(default, assumed), None
+    if claims is not None:
+        used = most_reliable(claims, assumed.reliable)
+        logs = log_likelihoods(used)
+        posterior = np.exp(logs - logs.max() + np.log(posterior))
+        posterior /= posterior.sum()
+    below = np.cumsum(posterior.sum(axis=1))
+    low, high = (CORRELATIONS[int(np.searchsorted(below, t))] for t in (TAIL, 1 - TAIL - 1e-9))
+    correlation = float(posterior.sum(axis=1) @ CORRELATIONS)
+    share = float(posterior.sum(axis=0) @ (SHARES / (SHARES + (1.0 - SHARES) / assumed.weight)))
+    bins = () if used is None else tuple(_bins(used, correlation, share))
+    held = 0 if used is None else len(used)
+    return HeldOutFit(held, correlation, (float(low), float(high)), share, bins)
+
+
+def most_reliable(claims: HeldOutClaims, share: float) -> HeldOutClaims:
+    """Return the share of the claims whose sources are the most reliable, at most MAX_HELD."""
+    chosen = claims.reliability >= np.quantile(claims.reliability, 1.0 - share)
+    numbers = np.flatnonzero(chosen)
+    if len(numbers) > MAX_HELD:
+        chosen[np.random.default_rng(0).permutation(numbers)[MAX_HELD:]] = False
+    return claims.only(chosen)
+
+
+def _prior(default: float, assumed: HeldOutPrior) -> FloatArray:
+    """Return the prior of correlations and shares: the default without shares, or anything."""
+    width = np.gradient(CORRELATIONS + CORRELATIONS[1])
+    first = np.exp(-CORRELATIONS / assumed.correlation) * width
+    second = np.exp(-SHARES / assumed.share) * np.gradient(SHARES)
+    prior = np.outer(first / first.sum(), second / second.sum()) * (1.0 - assumed.default)
+    above = min(max(int(np.searchsorted(CORRELATIONS, default)), 1), len(CORRELATIONS) - 1)
+    step = CORRELATIONS[above] - CORRELATIONS[above - 1]
+    part = min(max((default - CORRELATIONS[above - 1]) / step, 0.0), 1.0)
+    prior[above - 1, 0] += assumed.default * (1.0 - part)
+    prior[above, 0] += assumed.default * part
+    return prior
+
+
+def log_likelihoods(claims: HeldOutClaims) -> FloatArray:
+    """Return log P(held-out claims) for every correlation and share.
+
+    A claim is predicted by the mixture of posterior and shares, or it guesses: one of the stated
+    values, or another. The weights of these are the most likely ones.
+    """
+    logs = np.zeros((len(CORRELATIONS), len(SHARES)))
+    copied = np.bincount(claims.owner, claims.share * claims.likelihood, len(claims))
+    weights = np.array([0.8, 0.1, 0.1])
+    for n, correlation in enumerate(CORRELATIONS.tolist()):
+        known = _known(claims, *claims.tempered(correlation))
+        for m, share in enumerate(SHARES.tolist()):
+            mixed = (1.0 - share) * known + share * copied
+            columns = np.stack([mixed, claims.guess, claims.elsewhere], axis=1)
+            weights, logs[n, m] = _mixture(columns, weights)
+    return logs
+
+
+def _known(claims: HeldOutClaims, values: FloatArray, unknown: FloatArray) -> FloatArray:
+    """Return P(claim) if its source knows the truth, for probabilities of values and unknown."""
+    inside = np.bincount(claims.owner, values * claims.likelihood, len(claims))
+    known: FloatArray = inside + unknown * claims.outside
+    return known
+
+
+def _mixture(columns: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
+    """Return the most likely weights of columns of likelihoods, and the log likelihood."""
+    weights = 0.98 * weights + 0.02 / len(weights)
+    for _ in range(MIXTURE_ROUNDS):
+        parts = columns * weights
+        total = np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
+        weights = (parts / total).mean(axis=0)
+    return weights, float(np.log(np.maximum(columns @ weights, 1e-300)).sum())
+
+
+def _bins(claims: HeldOutClaims, correlation: float, share: float) -> Iterator[HeldOutBin]:
+    """Yield what is stated of the best value of the others, and how often the claim agrees."""
+    values, unknown = claims.tempered(correlation)
+    known = (1.0 - unknown)[claims.owner]
+    stated = (1.0 - share) * values + share * known * claims.share
+    order = np.lexsort((-stated, claims.owner))
+    first = order[np.flatnonzero(np.diff(claims.owner[order], prepend=-1))]
+    agreed = claims.likelihood[first] / np.maximum(claims.likelihood.max(), 1e-300)
+    for part in np.array_split(first[np.argsort(stated[first], kind="stable")], BINS):
+        if len(part):
+            rows = np.isin(first, part)
+            yield HeldOutBin(len(part), float(stated[part].mean()), float(agreed[rows].mean()))

@@ -1,0 +1,196 @@
+"""Claims that are held out, what predicts them, and how far a posterior is believed then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.fusion import slot
+from partita.fusion.claims import Claims, join_claims
+from partita.fusion.dependence import dependent_claims
+from partita.fusion.fuse import FusionSettings, answers_by_object, fuse_slots
+from partita.fusion.held_out import (
+    CORRELATIONS,
+    SHARES,
+    HeldOutClaims,
+    HeldOutPrior,
+    agreement_shares,
+    fit_held_out,
+    log_likelihoods,
+)
+from partita.fusion.hierarchy import Nesting, flat_order, nested_order
+from partita.fusion.value_reading import claim_statements
+from partita.views.fusion import claims_text, fused_json
+
+OPEN = {"": "open"}
+
+
+def sources(rng: np.random.Generator, objects: int, lure: float, count: int = 8) -> Claims:
+    """Sources right in .75; a share of the objects has a lure that most of them fall for."""
+    rows = []
+    for n in range(objects):
+        lured = rng.random() < lure
+        for s in range(count):
+            wrong = f"lure {n}" if lured and rng.random() < 0.9 else f"wrong {n} {rng.integers(20)}"
+            right = rng.random() < (0.35 if lured else 0.75)
+            rows.append((f"s{s}", f"o{n}", "v", f"true {n}" if right else wrong))
+    return Claims.of(rows)
+
+
+@pytest.fixture
+def captured(monkeypatch):
+    """Return the held-out claims of every slot that is fused."""
+    seen: list[HeldOutClaims | None] = []
+
+    def hold_out(task):
+        seen.append(original(task))
+        return seen[-1]
+
+    original = slot.hold_out
+    monkeypatch.setattr(slot, "hold_out", hold_out)
+    return seen
+
+
+def test_a_held_out_claim_is_compared_with_a_belief_that_never_saw_it(captured):
+    rng = np.random.default_rng(1)
+    given_ = {f"s{n}": 0.6 + 0.05 * n for n in range(4)}
+    rows = [(s, f"o{n}", "v", f"{n} {rng.integers(2)}") for n in range(12) for s in given_]
+    fuse_slots(Claims.of(rows), FusionSettings(OPEN, reliabilities=given_))
+    [held] = captured
+    assert held is not None
+    assert len(held) == 4 * 12
+    pairs = {(round(p, 6), round(q, 6)) for p, q in _posteriors(rows, given_)}
+    for n in range(len(held)):
+        mine = np.sort(held.probability[held.owner == n])[::-1]
+        second = float(mine[1]) if len(mine) > 1 else 0.0
+        assert (round(float(mine[0]), 6), round(second, 6)) in pairs
+
+
+def _posteriors(rows, given_):
+    """Yield the two best probabilities of an object without each of its claims in turn."""
+    size = {value for *_, value in rows}
+    for left_out in rows:
+        rest = [row for row in rows if row[1] == left_out[1] and row != left_out]
+        others = [row for row in rows if row[1] != left_out[1]]
+        belief = fuse_slots(
+            Claims.of([*rest, *others]),
+            FusionSettings(OPEN, reliabilities=given_, independent=True),
+        )
+        assert len({value for *_, value in [*rest, *others]}) <= len(size)
+        values = answers_by_object(belief)[left_out[1], "v"].values
+        yield (values[0].probability, values[1].probability if len(values) > 1 else 0.0)
+
+
+def test_the_likelihood_of_a_held_out_claim_is_that_of_a_mixture():
+    held = HeldOutClaims(
+        owner=np.array([0, 0, 1]),
+        probability=np.array([0.7, 0.2, 0.9]),
+        share=np.array([0.5, 0.5, 1.0]),
+        likelihood=np.array([0.0, 1.0, 0.0]),
+        unknown=np.array([0.1, 0.1]),
+        evidence=np.array([2.0, 1.0]),
+        outside=np.array([0.0, 1.0]),
+        guess=np.array([0.5, 0.0]),
+        elsewhere=np.array([0.0, 1.0]),
+        reliability=np.array([0.8, 0.8]),
+    )
+    logs = log_likelihoods(held)
+    tau = 1 / (1 + CORRELATIONS[3])
+    tempered = np.array([0.7, 0.2, 0.1]) ** tau
+    first = (1 - SHARES[4]) * tempered[1] / tempered.sum() + SHARES[4] * 0.5
+    second = (1 - SHARES[4]) * 0.1
+    weights = np.random.default_rng(0).dirichlet(np.ones(3), 20_000)
+    found = np.log(weights @ [first, 0.5, 0.0]) + np.log(weights @ [second, 0.0, 1.0])
+    assert logs[3, 4] == pytest.approx(found.max(), abs=0.02)
+
+
+def test_independent_sources_are_believed_and_sources_with_lures_are_not():
+    rng = np.random.default_rng(3)
+    plain, lured = (
+        fuse_slots(sources(rng, 250, share), FusionSettings(kinds=OPEN)).slots[0].held_out
+        for share in (0.0, 0.5)
+    )
+    assert plain is not None
+    assert lured is not None
+    assert plain.share < 0.05
+    assert plain.correlation < 0.06
+    assert lured.correlation > 2 * plain.correlation or lured.share > plain.share + 0.1
+    assert [one.stated for one in lured.bins] == sorted(one.stated for one in lured.bins)
+    assert sum(one.count for one in plain.bins) == plain.claims
+
+
+def test_without_held_out_claims_the_prior_is_the_answer():
+    fit = fit_held_out(None, 0.1, HeldOutPrior(default=1.0 - 1e-12))
+    assert (fit.claims, fit.bins) == (0, ())
+    assert fit.correlation == pytest.approx(0.1)
+    assert fit.share == pytest.approx(0.0, abs=1e-9)
+
+
+def test_claims_of_dependent_sources_are_held_out_together():
+    rows = [("p", "x", "a"), ("q", "x", "b"), ("r", "x", "a"), ("p", "y", "b"), ("q", "y", "b")]
+    claims = Claims.of([(s, o, "v", v) for s, o, v in rows])
+    codes = (claims.object, claims.source, claims.value)
+    read = claim_statements(claims, list(claims.values), codes, claims.confidence)
+    names = [
+        (read.sources[s], read.objects[o]) for s, o in zip(read.source, read.object, strict=True)
+    ]
+    held = np.array([name == ("p", "x") for name in names])
+    out = dependent_claims(read, held, {("p", "q"): 0.4})
+    assert {name for name, one in zip(names, out, strict=True) if one} == {("p", "x"), ("q", "x")}
+    assert dependent_claims(read, held, {}).tolist() == held.tolist()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.data())
+def test_shares_are_those_of_the_claims(counts, data):
+    values = np.arange(len(counts))
+    probability = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.2, 0.7]),
+                           min_size=len(counts), max_size=len(counts))))  # fmt: skip
+    found = agreement_shares(
+        (0 * values, values, probability), np.array(counts, float), flat_order(len(counts), 50)
+    )
+    possible = np.array(counts) * (probability > 0)
+    expected = possible / possible.sum() if possible.any() else probability
+    assert found == pytest.approx(expected)
+
+
+def test_a_more_general_claim_agrees_with_what_is_within_it():
+    names = {name: name for name in ("berlin", "germany", "paris")}
+    values = sorted(names)
+    order = nested_order(values, Nesting.of(names, {"berlin": "germany"}))
+    probability = np.array([0.6, 0.2, 0.2])
+    found = agreement_shares((np.zeros(3, int), np.arange(3), probability),
+                             np.array([0.0, 2.0, 1.0]), order)  # fmt: skip
+    assert found == pytest.approx([0.5, 2 * 0.25 / 3, 1 / 3], abs=1e-9)
+
+
+@pytest.mark.parametrize("lure", [0.0, 0.4])
+def test_a_copy_whose_claims_are_discounted_moves_nothing(lure):
+    claims = sources(np.random.default_rng(8), 150, lure)
+    of_s0 = zip(claims.object.tolist(), claims.value.tolist(), claims.source.tolist(), strict=True)
+    rows = [("copy", claims.objects[o], "v", claims.values[v]) for o, v, s in of_s0
+            if claims.sources[s] == "s0"]  # fmt: skip
+    more = join_claims(claims, Claims.of(rows))
+    before, after = (fuse_slots(one, FusionSettings(OPEN, discount=True)) for one in (claims, more))
+    named = [
+        {copy.original, copy.copier} for copy in fuse_slots(more, FusionSettings(OPEN)).copying
+    ]
+    assert {"copy", "s0"} in named
+    for key, answer in answers_by_object(before).items():
+        later = {one.value: one.probability for one in answers_by_object(after)[key].values}
+        for one in answer.values:
+            assert later[one.value] == pytest.approx(one.probability, abs=0.02)
+
+
+def test_reports_say_how_far_to_believe():
+    fused = fuse_slots(sources(np.random.default_rng(4), 60, 0.2), FusionSettings(kinds=OPEN))
+    text = "".join(claims_text(fused))
+    assert "8.0 claims about an object count like" in text
+    assert "how far to believe this table:" in text
+    facts = fused_json(fused)["slots"]["v"]
+    assert facts["held_out"]["claims"] == sum(one["count"] for one in facts["held_out"]["bins"])
+    low, high = facts["dependence"]["effective_claims_interval"]
+    assert 1 <= low <= facts["dependence"]["effective_claims"] <= high <= 8
+    assert max(len(line) for line in text.splitlines()) <= 80
