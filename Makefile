@@ -7,10 +7,12 @@ KILLS ?= 500
 MUTATIONS ?= 200
 SEED ?= 0
 SETS ?= 250
+DATA ?= $(or $(PARTITA_DATA),../shared/data)
 PATHS := tests packages/partita-incidents/tests benchmarks scripts .
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check wheel bench fuzz kill load mutate traps docs figures screenshots clean panel-claims
+.PHONY: demo test check wheel bench fuzz kill load mutate traps docs figures panel panel-claims \
+	screenshots clean
 
 demo: $(VENV)/.ready
 	$(BIN)/partita demo
@@ -64,6 +66,10 @@ docs: $(VENV)/.dev
 # The quick tables of the documentation; with ALL=1 also the slow ones; with ONLY=NAME just one.
 figures: $(VENV)/.dev
 	PYTHONPATH=. $(BIN)/python scripts/figures.py $(if $(ALL),--slow) $(addprefix --only ,$(ONLY))
+
+# `partita link` without options on the panel of records; models by other families, into build/.
+panel: $(VENV)/.dev
+	$(BIN)/python -m research.panel_records $(DATA)/records build/panel
 
 # Every view of the page at 1440 and 390 pixels, in light and dark, into screenshots/.
 screenshots: $(VENV)/.dev

@@ -369,10 +369,11 @@ class ClusterOptions(ClusteringOptions):
 
 
 ENGINE = Option(
-    "Engine that compares records of tables: splink (on DuckDB) or own, which needs no extra",
+    "Engine that compares records of tables: nearest (nearest neighbours and a pair model that "
+    "transfers), splink (on DuckDB) or own (learns how reliable sources are)",
     "NAME",
-    check=one_of(("splink", "own")),
-    shown="splink where it is installed, else own",
+    check=one_of(("nearest", "splink", "own")),
+    shown="nearest",
 )
 
 

@@ -1,4 +1,4 @@
-"""From tables of records to clusters, by Splink on DuckDB."""
+"""From tables of records to clusters."""
 
 from __future__ import annotations
 
@@ -174,7 +174,8 @@ def test_explained_in_the_terminal_and_as_a_chart(tmp_path: Path) -> None:
             partita.explain(partita.cluster(scores), *pair)
 
 
-def test_records_are_connected_by_scores_above_the_limit(linked: partita.LinkedRecords) -> None:
+def test_records_are_connected_by_scores_above_the_limit() -> None:
+    linked = partita.link(RECORDS, engine="splink")
     engine = DuckEngine(read_records([RECORDS]), one_to_one=False, seed=0)
     counts = []
     for limit in (1e-4, 0.5, 0.9):

@@ -13,7 +13,7 @@ import partita
 from oracles.people import people
 from partita.app.fuse import EntityFusion, fuse_sources
 from partita.errors import InputError
-from partita.linkage.engines import chosen_engine, default_engine
+from partita.linkage.engines import ENGINES, chosen_engine
 from partita.options import FuseOptions
 
 DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "records"
@@ -22,7 +22,6 @@ TRUTHS = {  # columns that say which records are the same
     "fake_1000": ("cluster",),
     "RLdata500": ("ent_id", "cluster"),
 }
-ENGINES = ("own", "splink")
 Place = tuple[str, int]
 
 
@@ -71,7 +70,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return split(rows, tmp_path_factory.mktemp("people"), "people")
 
 
-@pytest.mark.parametrize("engine", [None, *ENGINES])
+@pytest.mark.parametrize("engine", [None, "own", "splink"])
 def test_link_and_fuse_give_the_same_clusters(tables: list[Path], engine: str | None) -> None:
     clusters = linked(tables, engine)
     assert fused(tables, engine) == clusters
@@ -98,20 +97,22 @@ def test_link_and_fuse_give_the_same_clusters_of_known_tables(
     assert fused(paths, engine) == linked(paths, engine)
 
 
-def test_a_model_of_our_own_engine_is_read_again(tables: list[Path]) -> None:
-    found = partita.link(tables, engine="own")
+@pytest.mark.parametrize(("engine", "needed"), [("own", "prior"), ("nearest", "level")])
+def test_a_model_of_our_engines_is_read_again(tables: list[Path], engine: str, needed: str) -> None:
+    found = partita.link(tables, engine=engine)
     again = partita.link(tables, settings=found.settings)
     assert again.clusters == found.clusters
     assert [name for name, _ in found.weights(found.records[0].record, found.records[1].record)]
-    with pytest.raises(InputError, match="are those of the engine own, not splink"):
+    with pytest.raises(InputError, match=f"are those of the engine {engine}, not splink"):
         partita.link(tables, settings=found.settings, engine="splink")
-    with pytest.raises(InputError, match="have no prior"):
-        partita.link(tables, settings={k: v for k, v in found.settings.items() if k != "prior"})
+    with pytest.raises(InputError, match=f"have no {needed}"):
+        partita.link(tables, settings={k: v for k, v in found.settings.items() if k != needed})
 
 
-def test_splink_is_the_default_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert default_engine() == "splink"
-    monkeypatch.setattr("partita.linkage.engines.find_spec", lambda name: None)
-    assert chosen_engine(None) == "own"
+def test_nearest_neighbours_are_the_default_unless_settings_say_otherwise() -> None:
+    assert chosen_engine(None) == "nearest"
+    assert chosen_engine(None, {"comparisons": []}) == "splink"
     with pytest.raises(InputError, match="unknown engine ditto"):
         chosen_engine("ditto")
+    with pytest.raises(InputError, match="settings of an unknown engine ditto"):
+        chosen_engine(None, {"engine": "ditto"})

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, overload
 
 from partita.app.cluster import Clusters, cluster_scores
 from partita.core import Budget, Id
+from partita.core.tabular import Columns
 from partita.errors import InputError
+from partita.linkage.cluster_tables import ClusterSummary, ExpectedValue
 from partita.linkage.engines import chosen_engine, open_engine
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import (
@@ -25,6 +28,11 @@ from partita.linkage.reference import ReferenceMatches, matched
 from partita.linkage.splink_engine import read_settings, splink_errors
 from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, described
 
+# Log-odds of the intervals of precision and recall without labels, and more where estimates of the
+# number of matches disagree; an upper end above `NEARLY` is 1. Chosen on the panel of records.
+WIDTH, WIDTH_BY_DOUBT, NEARLY = 1.5, 0.5, 0.95
+UNKNOWN = ExpectedValue(1.0, 0.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkedRecords(Clusters):
@@ -38,6 +46,19 @@ class LinkedRecords(Clusters):
     notes: tuple[str, ...]
     compared: int
     _engine: LinkageEngine | None
+    _unmatched: Mapping[str, float]
+
+    def _record_columns(self) -> Columns:
+        """Return the records; no cluster is surer than that its records match no others."""
+        columns = Clusters._record_columns(self)
+        names, exact = columns["cluster"], columns["exact"]
+        chance = dict.fromkeys(names, 1.0)
+        for record, name in zip(columns["record"], names, strict=True):
+            chance[name] *= self._unmatched.get(str(record), 1.0)
+        return {
+            **columns,
+            "exact": [p * chance[name] for p, name in zip(exact, names, strict=True)],
+        }
 
     def weights(self, left: Id, right: Id) -> list[tuple[str, float]]:
         """Return what each column says about two records, as log-odds; the first is the prior."""
@@ -166,7 +187,37 @@ def link_table(
     apart = engine.apart(model)
     sources = None if apart is None else list(apart)
     clusters = _clustered(score_table(scored, table), list(table.ids), options, sources)
-    return linked(clusters, model, notes, scored.compared, engine)
+    if options.labels is None and "disagreement" in model:
+        sizes = [len(members) for members in clusters.clusters.values()]
+        reported = sum(size * (size - 1) // 2 for size in sizes)
+        clusters = replace(clusters, summary=doubted(clusters.summary, reported, model))
+    unmatched = dict(zip(map(str, table.ids), engine.unmatched().tolist(), strict=True))
+    return linked(clusters, model, notes, scored.compared, engine, unmatched)
+
+
+def doubted(summary: ClusterSummary, reported: int, model: Settings) -> ClusterSummary:
+    """Return a summary whose intervals include the doubt about the model.
+
+    `reported` counts the pairs within clusters. The recall counts matches that are expected beyond
+    the compared pairs. Where no pair is reported, nothing is known about its quality.
+    """
+    width = WIDTH + WIDTH_BY_DOUBT * float(model["disagreement"])
+    right = summary.precision.value * reported
+    true = right / max(summary.recall.value, 1e-9)
+    seen = true / (true + float(model["missed"])) if reported else 0.0
+    recall = summary.recall.value * seen
+    return replace(
+        summary,
+        precision=_widened(summary.precision.value, width) if reported else UNKNOWN,
+        recall=_widened(recall, width) if reported else replace(UNKNOWN, value=0.0),
+    )
+
+
+def _widened(value: float, width: float) -> ExpectedValue:
+    """Return a value with the interval of some log-odds around it, up to 1 where that is near."""
+    odds = math.log(min(max(value, 1e-4), 1 - 1e-4)) - math.log1p(-min(max(value, 1e-4), 1 - 1e-4))
+    low, high = (1.0 / (1.0 + math.exp(-(odds + side * width))) for side in (-1, 1))
+    return ExpectedValue(value, min(low, value), 1.0 if high > NEARLY else max(high, value))
 
 
 def _clustered(
@@ -219,12 +270,14 @@ def linked(
     notes: Iterable[str],
     compared: int,
     engine: LinkageEngine | None = None,
+    unmatched: Mapping[str, float] | None = None,
 ) -> LinkedRecords:
     """Return clusters together with the model that scored them."""
     values = {field.name: getattr(clusters, field.name) for field in fields(Clusters)}
     return LinkedRecords(
-        **values, settings=model, notes=tuple(notes), compared=compared, _engine=engine
-    )
+        **values, settings=model, notes=tuple(notes), compared=compared, _engine=engine,
+        _unmatched=unmatched or {},
+    )  # fmt: skip
 
 
 def _is_linker(records: Any) -> bool:

@@ -7,19 +7,13 @@ the pairs. What follows is the same for all of them: `cluster` makes clusters of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
 from partita.errors import InputError
-from partita.linkage.record_tables import OWN, LinkageEngine, RecordTable
+from partita.linkage.record_tables import NEAREST, OWN, LinkageEngine, RecordTable
 
 SPLINK = "splink"
-ENGINES = (SPLINK, OWN)
-
-
-def default_engine() -> str:
-    """Return Splink where it is installed, and our own engine elsewhere."""
-    return SPLINK if find_spec("splink") and find_spec("duckdb") else OWN
+ENGINES = (NEAREST, SPLINK, OWN)
 
 
 def chosen_engine(name: str | None, settings: Mapping[str, Any] | None = None) -> str:
@@ -27,8 +21,10 @@ def chosen_engine(name: str | None, settings: Mapping[str, Any] | None = None) -
     if name is not None and name not in ENGINES:
         raise InputError(f"unknown engine {name} (expected {' or '.join(ENGINES)})")
     if settings is None:
-        return name or default_engine()
-    made_by = OWN if settings.get("engine") == OWN else SPLINK
+        return name or NEAREST
+    made_by = str(settings.get("engine", SPLINK))
+    if made_by not in ENGINES:
+        raise InputError(f"settings of an unknown engine {made_by}")
     if name not in (None, made_by):
         raise InputError(f"the settings are those of the engine {made_by}, not {name}")
     return made_by
@@ -41,7 +37,11 @@ def open_engine(
     seed: int = 0,
     reliabilities: Mapping[str, float] | None = None,
 ) -> LinkageEngine:
-    """Return an engine for a table; Splink knows no reliabilities of sources."""
+    """Return an engine for a table; only our model of sources knows reliabilities."""
+    if name == NEAREST:
+        from partita.linkage.nearest_engine import NearestEngine
+
+        return NearestEngine(table, one_to_one)
     if name == OWN:
         from partita.linkage.own_engine import OwnEngine
 

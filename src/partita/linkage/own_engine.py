@@ -458,6 +458,10 @@ class OwnEngine:
         model, match = fit_records(self.records, ends, self.reliabilities)
         return _with_distinct(model, match, self.records, ends, self.one_to_one).to_dict()
 
+    def unmatched(self) -> FloatArray:
+        """Return 1 for every record: nothing is known about pairs that were not compared."""
+        return np.ones(len(self.table))
+
     def apart(self, model: Settings) -> Sequence[str] | None:
         """Return the source of each record of a source without duplicates, else a unique label."""
         distinct = {*model["distinct"]}

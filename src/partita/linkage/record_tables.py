@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,15 +14,18 @@ import numpy as np
 
 from partita.core import FloatArray, Id, IntArray
 from partita.errors import InputError
+from partita.linkage.column_alignment import aligned_names
 from partita.linkage.record_columns import IDS, Column, cell_text, guess_columns, is_label, prepared
 from partita.tables import Note, Table, read_table
 from partita.tables.columns import ids_of
 
-OWN = "own"  # the engine of ours, as its settings name it
+OWN = "own"  # engines of ours, as their settings name them
+NEAREST = "nearest"
 
 Progress = Callable[[str], None]
 Settings = dict[str, Any]
 
+WHOLE = "whole record"  # the column of all values of a record, where tables share no column
 SEPARATOR = "-__-"  # Splink's separator of source and id
 ID_HEADER = re.compile(  # of a first column that may hold ids
     r"(^|[^a-z])(id|ids|no|num|number|key|code|sku|ref)\W*$|(id|nr|nummer)\W*$", re.IGNORECASE
@@ -36,6 +40,7 @@ class RecordTable:
     sources: Sequence[str]
     columns: Mapping[str, Sequence[str | None]]
     to_compare: Sequence[Column]
+    text_only: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -82,6 +87,9 @@ class LinkageEngine(Protocol):
     def weights(self, model: Settings, left: int, right: int) -> list[tuple[str, float]]:
         """Return what each column says about two records as log-odds, after the prior."""
 
+    def unmatched(self) -> FloatArray:
+        """Return for every record P(no match beyond the pairs that were scored last)."""
+
     def apart(self, model: Settings) -> Sequence[str] | None:
         """Return a label of every record such that equal ones are never the same, or None."""
 
@@ -109,16 +117,40 @@ def read_records(
     compared.
     """
     sources = [_read(table, n, unique_id, note) for n, table in enumerate(_named(tables), 1)]
+    sources, text_only = _aligned(sources, note)
     names = list(dict.fromkeys(name for source in sources for name in source.columns))
     joined = {name: [v for source in sources for v in _values(source, name)] for name in names}
     if sum(len(source.ids) for source in sources) < 2:
         raise InputError("has one record (expected at least two)", file=sources[0].name)
     _check_names([*ignore], names, "to ignore")
+    shown = [name for name in text_only if name not in ignore]
+    if columns is None and shown and len(shown) == len([n for n in names if n not in ignore]):
+        note("the tables have no column in common: whole records are compared as text")
+        joined[WHOLE] = [_joined_text(row) for row in zip(*(joined[n] for n in shown), strict=True)]
+        shown = []
     if columns is None:
-        columns = columns_to_compare(joined, {*ignore}, note)
+        columns = columns_to_compare(joined, {*ignore, *text_only}, note)
     homes = [source.name for source in sources for _ in source.ids]
     ids = record_ids(homes, [one for source in sources for one in source.ids])
-    return RecordTable(ids, homes, joined, columns)
+    return RecordTable(ids, homes, joined, columns, shown)
+
+
+def _aligned(sources: Sequence[_Source], note: Note) -> tuple[list[_Source], list[str]]:
+    """Return tables whose columns that hold the same have the same name, and columns of one table.
+
+    The latter are compared within the text of the whole record only.
+    """
+    names = aligned_names([source.columns for source in sources])
+    renamed = [
+        replace(source, columns={given[name]: values for name, values in source.columns.items()})
+        for source, given in zip(sources, names, strict=True)
+    ]
+    homes = Counter(name for source in renamed for name in source.columns)
+    return renamed, [name for name in homes if 1 == homes[name] < len(sources)]
+
+
+def _joined_text(values: Sequence[str | None]) -> str | None:
+    return " ".join(value for value in values if value is not None) or None
 
 
 def _values(source: _Source, name: str) -> list[str | None]:

@@ -230,7 +230,7 @@ def choose_rules(
         if cost + sum(wider.values()) > budget:
             break
         chosen = {**wider, rule: cost}
-    return list(chosen)[-RULES:]
+    return list(chosen)[:RULES]
 
 
 def pair_budget(records: int) -> int:

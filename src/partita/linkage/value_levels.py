@@ -58,9 +58,9 @@ def record_value(text: str, kind: str) -> RecordValue:
 def levels(kind: str, values: Sequence[RecordValue], left: IntArray, right: IntArray) -> IntArray:
     """Return how alike the values of pairs are; `left` and `right` are indices of values."""
     if kind in NUMBERS:
-        return _number_levels(np.array([_float(v.plain) for v in values]), left, right)
+        return _number_levels(np.array([number_of(v.plain) for v in values]), left, right)
     found = np.full(len(left), DIFFERENT)
-    similar = _similarities([v.core for v in values], left, right)
+    similar = edit_similarities_of([v.core for v in values], left, right)
     found[similar >= SIMILAR_TEXT] = SIMILAR
     found[similar >= NEAR_TEXT] = NEAR
     if kind not in (*CODES, "date"):
@@ -82,7 +82,8 @@ def _numbered(texts: Sequence[str]) -> IntArray:
     return np.array([numbers[text] for text in texts], dtype=np.int64)
 
 
-def _float(text: str) -> float:
+def number_of(text: str) -> float:
+    """Return the number that a text is, or nan."""
     try:
         return float(text)
     except ValueError:
@@ -100,7 +101,8 @@ def _number_levels(numbers: FloatArray, left: IntArray, right: IntArray) -> IntA
     return found
 
 
-def _similarities(texts: Sequence[str], left: IntArray, right: IntArray) -> FloatArray:
+def edit_similarities_of(texts: Sequence[str], left: IntArray, right: IntArray) -> FloatArray:
+    """Return 1 - edits / length for pairs of texts by their numbers."""
     from partita.linkage.value_levels import edit_similarities
 
     letters = np.array([ord(c) for text in texts for c in text], dtype=np.int64)

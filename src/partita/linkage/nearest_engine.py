@@ -1,0 +1,318 @@
+"""Compare records that nobody described: nearest neighbours, and a pair model that transfers.
+
+Candidates are the nearest records by words, n-grams and the most informative columns. Trees that
+were learned on other tables and expectation maximisation on this one rank the pairs; a linear model
+that is trained on the pairs of which these are sure refines the ranks; the number of matches comes
+from this input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from partita.core import BoolArray, FloatArray, IntArray, linked_components
+from partita.errors import InputError
+from partita.linkage.column_agreement import ColumnAgreement
+from partita.linkage.local_model import LocalModel
+from partita.linkage.match_level import (
+    MatchLevel,
+    best_scores,
+    consistent_rise,
+    level_of_clean_tables,
+    level_of_one_table,
+    score_at,
+    without_duplicates,
+)
+from partita.linkage.one_to_one import matched_odds, matching_messages, small_sets
+from partita.linkage.pair_features import (
+    ComparedRecords,
+    PairEnds,
+    candidate_ends,
+    distinct_pairs_of,
+    pair_features,
+)
+from partita.linkage.pair_trees import PairTrees, shipped_trees
+from partita.linkage.record_tables import NEAREST, Progress, RecordTable, Scored, Settings
+from partita.tables import Note
+
+MIXED = 0.6  # weight of expectation maximisation beside the trees
+SUREST = 20.0  # log-odds of expectation maximisation count no more
+SURE = 1.0  # from the level, in log-odds: pairs that train the local model
+# Of the log-odds on the sum of the scores, which tell partly the same: .35 or .5 has the fewest
+# bits when any one family is left out. Half the error of the level flattens them; more costs bits
+# where the ways of estimating disagree but the scores are far from all of them.
+SLOPE, DOUBTED = 0.4, 0.5
+FEW = 5  # nearest records, by which the number of matches beyond the candidates is extrapolated
+SLOWEST = 0.9  # fall of the mean probability from one neighbour to the next, at most
+UNSEEN = 0.5  # matches beyond the candidates that are expected at least
+UNSURE = 1.0  # disagreement (factor e) about the number of matches that makes a result unreliable
+LARGEST = 300  # records of a provisional cluster whose pairs are all compared
+PER_RECORD = 40  # pairs that are added so, at most
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedPairs:
+    """Pairs, their features, and the log-odds of the trees."""
+
+    ends: PairEnds
+    features: FloatArray
+    trees: FloatArray
+
+
+class NearestEngine:
+    """Compare the records of a table by what is nearest."""
+
+    def __init__(
+        self, table: RecordTable, one_to_one: bool, trees: PairTrees | None = None
+    ) -> None:
+        self.table, self.one_to_one = table, one_to_one
+        self.trees = trees or shipped_trees()
+        self.records = ComparedRecords.of(table)
+        self._found: dict[bool, ComparedPairs] = {}
+        self._log_odds: dict[tuple[int, int], float] = {}
+        self._unmatched = np.ones(len(table))
+
+    def fit(self, settings: Settings | None, progress: Progress, note: Note) -> Settings:
+        """Return what is learned from the records, or the given model."""
+        if settings is not None:
+            return settings
+        progress("searching nearest records")
+        records = self.records
+        pairs = self._candidates(False)
+        clean = self.one_to_one or without_duplicates(records.source, pairs.ends, pairs.trees)
+        if clean:
+            pairs = self._candidates(True)
+        progress(f"fitting the model to {len(pairs.trees):,} pairs")
+        agreement = ColumnAgreement.fitted(records, pairs.ends, clean)
+        em = self._em(agreement, pairs.ends)
+        score = pairs.trees + MIXED * em
+        level = self._level(pairs.ends, score, em, clean)
+        same = score > level.score
+        rated = _mutual(pairs.ends, score, len(records)) if clean else np.ones(len(score), bool)
+        local = LocalModel.fitted(
+            pairs.features, *_sure(pairs.ends, score, level, rated & same, clean)
+        )
+        refined = score + local.log_odds(pairs.features)
+        rated_again = _mutual(pairs.ends, refined, len(records)) if clean else rated
+        turn = score_at(np.sort(refined[rated_again])[::-1], float((rated & same).sum()))
+        read = _ReadModel(clean, agreement, local, turn, level.error)
+        if not clean:
+            progress("comparing pairs within provisional clusters")
+            expanded, odds = self._scored(read)
+            turn += consistent_rise(expanded.ends, odds, len(records)) / read.steepness
+        read = replace(read, level=turn)
+        odds = self._odds(read, pairs)
+        doubts = self._doubts(level, odds)
+        for remark in self._remarks(clean, doubts):
+            note(remark)
+        return {
+            "engine": NEAREST, "clean": clean, "agreement": agreement.to_dict(),
+            "local": local.to_dict(), "level": turn, "error": level.error,
+            "estimates": dict(level.estimates), "matches": dict(level.matches),
+            "disagreement": level.disagreement, "missed": self._missed(pairs.ends, odds),
+            "doubts": doubts,
+            "columns": {column.name: column.kind for column in self.table.to_compare},
+            "text": [*self.table.text_only],
+        }  # fmt: skip
+
+    def score(self, model: Settings, link_above: float) -> Scored:
+        """Return the scores of pairs within sets that scores above `link_above` connect."""
+        pairs, odds, matched = self.scored_pairs(model)
+        left, right = pairs.ends
+        count, least = len(self.records), float(np.log(link_above) - np.log1p(-link_above))
+        if model["clean"]:
+            messages = matching_messages(pairs.ends, odds, self.records.source)
+            kept, odds = small_sets(pairs.ends, odds, messages, least, count)
+        else:
+            linked = odds > least
+            home = linked_components(count, left[linked], right[linked])
+            kept = home[left] == home[right]
+        self._log_odds = dict(zip(zip(left[kept].tolist(), right[kept].tolist(), strict=True),
+                                  odds[kept].tolist(), strict=True))  # fmt: skip
+        none = np.where(kept, 0.0, -np.logaddexp(0.0, matched))
+        outside = min(2.0 * float(model["missed"]) / count, 1.0 - 1e-6)
+        self._unmatched = np.exp(sum(np.bincount(end, none, count) for end in pairs.ends))
+        self._unmatched *= 1.0 - outside
+        return Scored(left[kept], right[kept], odds[kept] / np.log(2.0), len(odds))
+
+    def unmatched(self) -> FloatArray:
+        """Return for every record P(no match beyond the pairs that were scored last)."""
+        return self._unmatched
+
+    def scored_pairs(self, model: Settings) -> tuple[ComparedPairs, FloatArray, FloatArray]:
+        """Return the compared pairs, their log-odds by a model, and these given that matches of
+        tables without duplicates exclude each other."""
+        read = _ReadModel.of(model, len(self.table.to_compare))
+        pairs, odds = self._scored(read)
+        if not read.clean:
+            return pairs, odds, odds
+        messages = matching_messages(pairs.ends, odds, self.records.source)
+        return pairs, odds, matched_odds(odds, messages)
+
+    def _scored(self, read: _ReadModel) -> tuple[ComparedPairs, FloatArray]:
+        pairs = self._candidates(read.clean)
+        odds = self._odds(read, pairs)
+        if not read.clean:
+            more = self._expanded(pairs.ends, odds)
+            if len(more.left) > len(pairs.ends.left):
+                pairs = self._compared(more)
+                odds = self._odds(read, pairs)
+        return pairs, odds
+
+    def weights(self, model: Settings, left: int, right: int) -> list[tuple[str, float]]:
+        """Return what each column says about two records, after the prior.
+
+        What the trees, the local model, the level and rivals add is said of the whole record.
+        """
+        read = _ReadModel.of(model, len(self.table.to_compare))
+        ends = PairEnds(np.array([left]), np.array([right]))
+        ratios = read.agreement.ratios(self.records, ends)[0]
+        part = MIXED * read.steepness
+        found = [("two random records", part * read.agreement.prior)]
+        for column, ratio in zip(self.table.to_compare, ratios, strict=True):
+            found.append((column.name, part * float(ratio)))
+        total = self._log_odds.get((min(left, right), max(left, right)))
+        if total is not None:
+            found.append(("the whole record", total - sum(weight for _, weight in found)))
+        return found
+
+    def apart(self, model: Settings) -> Sequence[str] | None:
+        """Return the sources of the records if no table has duplicates."""
+        return self.table.sources if model["clean"] else None
+
+    def _candidates(self, clean: bool) -> ComparedPairs:
+        """Return the nearest pairs, of different sources only if these have no duplicates."""
+        if clean not in self._found:
+            ends = self._found[False].ends if self._found else candidate_ends(self.records)
+            ends = _across(ends, self.records.source) if clean else ends
+            self._found = {clean: self._compared(ends)}
+        return self._found[clean]
+
+    def _compared(self, ends: PairEnds) -> ComparedPairs:
+        features = pair_features(self.records, ends)
+        return ComparedPairs(ends, features, self.trees.log_odds(features))
+
+    def _em(self, agreement: ColumnAgreement, ends: PairEnds) -> FloatArray:
+        odds = agreement.prior + agreement.ratios(self.records, ends).sum(axis=1)
+        return np.asarray(np.clip(odds, -SUREST, SUREST))
+
+    def _level(self, ends: PairEnds, score: FloatArray, em: FloatArray, clean: bool) -> MatchLevel:
+        if clean:
+            return level_of_clean_tables(self.records.source, ends, score)
+        return level_of_one_table(ends, score, em, len(self.records))
+
+    def _missed(self, ends: PairEnds, odds: FloatArray) -> float:
+        """Return how many matches are expected beyond the candidates.
+
+        The mean probability falls from neighbour to neighbour; the fall after the last two goes on.
+        What is found within provisional clusters counts as found.
+        """
+        record, p = np.concatenate(ends), np.tile(1.0 / (1.0 + np.exp(-odds)), 2)
+        order = np.lexsort((-p, record))
+        place = np.arange(len(record)) - np.searchsorted(record[order], record[order])
+        means = [p[order][place == n].sum() / len(self.records) for n in (FEW - 1, FEW)]
+        fall = min(means[1] / max(means[0], 1e-9), SLOWEST)
+        return float(UNSEEN + len(self.records) * means[1] * fall / (1.0 - fall) / 2.0)
+
+    def _doubts(self, level: MatchLevel, odds: FloatArray) -> list[str]:
+        """Return why the result is not reliable."""
+        doubts = []
+        if len(self.table.to_compare) + len(self.table.text_only) < 2:
+            doubts.append("one column is all that is compared")
+        if not (odds > 0.0).any():
+            doubts.append("no two records have more in common than chance explains")
+        elif level.disagreement > UNSURE:
+            low, high = min(level.matches.values()), max(level.matches.values())
+            doubts.append(f"estimates of the number of matches range from {low:,} to {high:,}")
+        return doubts
+
+    def _remarks(self, clean: bool, doubts: Sequence[str]) -> Iterator[str]:
+        if clean and not self.one_to_one:
+            yield "no table seems to have duplicates: a record matches one of another table at most"
+        elif not clean and len(self.table.source_names) > 1:
+            yield "the tables seem to have duplicates of their own"
+        if doubts:
+            why = "; ".join(doubts)
+            yield f"not reliable without labels ({why}): label the first 50 pairs of the review"
+
+    def _odds(self, read: _ReadModel, pairs: ComparedPairs) -> FloatArray:
+        """Return log-odds, nearer to even where the level is in doubt."""
+        score = pairs.trees + MIXED * self._em(read.agreement, pairs.ends)
+        score = score + read.local.log_odds(pairs.features) - read.level
+        return np.asarray(read.steepness * score)
+
+    def _expanded(self, ends: PairEnds, odds: FloatArray) -> PairEnds:
+        """Return the pairs and all others within provisional clusters that are not too large."""
+        same, count = odds > 0.0, len(self.records)
+        home = linked_components(count, ends.left[same], ends.right[same])
+        sizes = np.bincount(home, minlength=count)
+        order = np.argsort(home, kind="stable")
+        order = order[(sizes[home[order]] > 2) & (sizes[home[order]] <= LARGEST)]
+        parts, total = [(ends.left, ends.right)], 0
+        for step in range(1, LARGEST):
+            there = np.flatnonzero(home[order[step:]] == home[order[:-step]])
+            total += len(there)
+            if not len(there) or total > PER_RECORD * count:
+                break
+            parts.append((order[:-step][there], order[step:][there]))
+        return distinct_pairs_of(parts, count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ReadModel:
+    """A model as JSON holds it, read."""
+
+    clean: bool
+    agreement: ColumnAgreement
+    local: LocalModel
+    level: float
+    error: float
+
+    @property
+    def steepness(self) -> float:
+        """The log-odds by score, averaged over the normal error of the level."""
+        return float(SLOPE / np.sqrt(1.0 + np.pi / 8.0 * (DOUBTED * SLOPE * self.error) ** 2))
+
+    @classmethod
+    def of(cls, model: Mapping[str, Any], columns: int) -> _ReadModel:
+        for name in ("clean", "agreement", "local", "level", "error"):
+            if name not in model:
+                raise InputError(f"the settings of the engine {NEAREST} have no {name}")
+        agreement = ColumnAgreement.from_dict(model["agreement"])
+        if len(agreement.same) != columns:
+            raise InputError(
+                f"the settings compare {len(agreement.same)} columns, the tables have {columns}"
+            )
+        local = LocalModel.from_dict(model["local"])
+        return cls(bool(model["clean"]), agreement, local, float(model["level"]),
+                   float(model["error"]))  # fmt: skip
+
+
+def _across(ends: PairEnds, source: IntArray) -> PairEnds:
+    kept = source[ends.left] != source[ends.right]
+    return PairEnds(ends.left[kept], ends.right[kept])
+
+
+def _mutual(ends: PairEnds, score: FloatArray, count: int) -> BoolArray:
+    """Return the pairs that are the best of both their records."""
+    best = best_scores(ends, score, count)
+    return np.asarray((score >= best[ends.left]) & (score >= best[ends.right]))
+
+
+def _sure(
+    ends: PairEnds, score: FloatArray, level: MatchLevel, matched: BoolArray, clean: bool
+) -> tuple[BoolArray, BoolArray]:
+    """Return the pairs that are taken for the same and for different.
+
+    In tables without duplicates, these are mutual best pairs and their rivals.
+    """
+    if not clean:
+        return score > level.score + SURE, score < level.score - SURE
+    records = np.zeros(int(max(map(np.max, ends), default=0)) + 1, dtype=np.bool_)
+    for end in ends:
+        records[end[matched]] = True
+    return matched, ~matched & (records[ends.left] | records[ends.right])

@@ -1,0 +1,223 @@
+"""Tables that nobody described: columns, candidates, pair model and level from the tables alone."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partita
+from oracles.people import people
+from partita.linkage.column_alignment import aligned_names
+from partita.linkage.match_level import mixture_of, reciprocity, rival_share
+from partita.linkage.neighbours import gram_vectors, nearest_rows, word_vectors
+from partita.linkage.one_to_one import matched_odds, matching_messages, small_sets
+from partita.linkage.pair_features import (
+    FEATURES,
+    ComparedRecords,
+    PairEnds,
+    candidate_ends,
+    pair_features,
+)
+from partita.linkage.pair_trees import PairTrees, shipped_trees
+from partita.linkage.record_tables import read_records
+
+RECORDS, TRUTH = people(120)
+TEXTS = ["red apple", "red apple pie", "green pear", "green pears", "blue plum", "", "red plum"]
+
+
+def dense(vectors):
+    matrix = np.zeros((len(vectors), len(vectors.rarity)))
+    for n in range(len(vectors)):
+        row = slice(vectors.starts[n], vectors.starts[n + 1])
+        matrix[n, vectors.terms[row]] = vectors.values[row]
+    return matrix
+
+
+@pytest.mark.parametrize("make", [word_vectors, gram_vectors])
+def test_nearest_rows_are_those_of_all_cosines(make):
+    vectors = make(TEXTS)
+    matrix = dense(vectors)
+    cosines = matrix @ matrix.T
+    left, right = np.array([*combinations(range(len(TEXTS)), 2)]).T
+    assert vectors.cosines(left, right) == pytest.approx(cosines[left, right])
+    source = np.array([0, 1, 0, 1, 0, 1, 0])
+    rows, others = nearest_rows(vectors, source, 1, 1)
+    for n in range(len(TEXTS)):
+        for same in (False, True):
+            reached = [b for a, b in zip(rows, others, strict=True)
+                       if a == n and (source[b] == source[n]) == same]  # fmt: skip
+            allowed = [b for b in range(len(TEXTS)) if b != n and (source[b] == source[n]) == same]
+            best = max(cosines[n, allowed])
+            assert [cosines[n, b] for b in reached] == pytest.approx([best] if best > 0 else [])
+
+
+def test_texts_of_equal_letters_do_not_break_the_search():
+    """A term that all rows have weighs nothing."""
+    rows, _ = nearest_rows(word_vectors(["same"] * 50), np.zeros(50, dtype=np.int64), 0, 6)
+    assert len(rows) == 0
+
+
+def test_columns_with_foreign_names_are_aligned_by_their_values():
+    one = {"first_name": [r["first_name"] for r in RECORDS[::2]],
+           "town": [r["town"] for r in RECORDS[::2]],
+           "http://x.org/a#email": [r["email"] for r in RECORDS[::2]]}  # fmt: skip
+    other = {"c1": [r["town"] for r in RECORDS[1::2]],
+             "http://y.org/b#email": [r["email"] for r in RECORDS[1::2]],
+             "c2": [r["first_name"] for r in RECORDS[1::2]],
+             "notes": [f"{n} {n * n}" for n in range(len(RECORDS[1::2]))]}  # fmt: skip
+    first, second = aligned_names([one, other])
+    assert first == {"first_name": "first_name", "town": "town", "http://x.org/a#email": "email"}
+    assert second["c1"] == "town"
+    assert second["c2"] == "first_name"
+    assert second["http://y.org/b#email"] == "email"
+    assert second["notes"] == "notes"
+
+
+def test_tables_with_foreign_headers_are_linked():
+    plain = ["first_name", "surname", "birth_date", "town", "email"]
+    other = dict(zip(plain, ["a", "b", "c", "d", "e"], strict=True))
+    renamed = [{"id": r["id"], **{other[k]: r[k] for k in plain}} for r in RECORDS[1::2]]
+    tables = [RECORDS[::2], renamed]
+    found = partita.link(tables)
+    truth = TRUTH[::2] + TRUTH[1::2]
+    labels = [row.cluster for row in found]
+    same = [(labels[a] == labels[b], truth[a] == truth[b])
+            for a, b in combinations(range(len(truth)), 2)]  # fmt: skip
+    right = sum(a and b for a, b in same)
+    assert 2 * right / (sum(a for a, _ in same) + sum(b for _, b in same)) > 0.9
+
+
+def walk(trees: PairTrees, row) -> float:
+    total = trees.start
+    for node in trees.roots.tolist():
+        while trees.feature[node] >= 0:
+            value = row[trees.feature[node]]
+            left = trees.missing_left[node] if np.isnan(value) else value <= trees.threshold[node]
+            node = (trees.left if left else trees.right)[node]
+        total += trees.value[node]
+    return total
+
+
+def test_the_shipped_trees_are_walked_and_rise_with_similarity():
+    trees = shipped_trees()
+    assert trees.features == FEATURES
+    rng = np.random.default_rng(0)
+    rows = rng.random((50, len(FEATURES)))
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    assert trees.log_odds(rows) == pytest.approx([walk(trees, row) for row in rows])
+    for name in ("words", "grams", "bits", "columns"):
+        higher = rows.copy()
+        higher[:, FEATURES.index(name)] += 0.3
+        assert (trees.log_odds(higher) >= trees.log_odds(rows) - 1e-12).all()
+
+
+def test_features_do_not_depend_on_the_order_of_records():
+    def features(rows):
+        records = ComparedRecords.of(read_records([rows], "id"))
+        ends = candidate_ends(records)
+        names = [row["id"] for row in rows]
+        rows = zip(ends.left, ends.right, pair_features(records, ends), strict=True)
+        return {frozenset((names[a], names[b])): row for a, b, row in rows}
+
+    one, other = features(RECORDS), features(RECORDS[::-1])
+    assert len({*one} & {*other}) > 0.9 * len(one)
+    at = [FEATURES.index(name) for name in ("words", "grams", "shared", "columns", "first")]
+    for pair in {*one} & {*other}:
+        assert one[pair][at] == pytest.approx(other[pair][at], nan_ok=True)
+
+
+def brute(odds: np.ndarray) -> np.ndarray:
+    """Return P(each pair matches) over all matchings of a table of odds."""
+    edges = [(i, j) for i in range(odds.shape[0]) for j in range(odds.shape[1]) if odds[i, j] > 0]
+    total, found = 0.0, np.zeros(odds.shape)
+    for size in range(min(odds.shape) + 1):
+        for chosen in combinations(edges, size):
+            if len({i for i, _ in chosen}) == len({j for _, j in chosen}) == size:
+                weight = float(np.prod([odds[e] for e in chosen]))
+                total += weight
+                for e in chosen:
+                    found[e] += weight
+    return found / total
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(-3, 3), min_size=4, max_size=4))
+def test_matches_that_exclude_each_other_are_exact_on_a_tree(weights):
+    odds = np.zeros((2, 3))  # a path: b0 - a0 - b1 - a1 - b2
+    for (i, j), w in zip([(0, 0), (0, 1), (1, 1), (1, 2)], weights, strict=True):
+        odds[i, j] = np.exp(w)
+    i, j = np.nonzero(odds)
+    ends, source = PairEnds(i, j + 2), np.array([0, 0, 1, 1, 1])
+    log_odds = np.log(odds[i, j])
+    messages = matching_messages(ends, log_odds, source)
+    found = 1 / (1 + np.exp(-matched_odds(log_odds, messages)))
+    assert found == pytest.approx(brute(odds)[i, j], abs=2e-3)
+    kept, alone = small_sets(ends, log_odds, messages, -20.0, 5)
+    assert kept.all()
+    assert alone == pytest.approx(log_odds)
+
+
+def test_mutual_best_pairs_say_how_many_records_match():
+    rng = np.random.default_rng(0)
+    count, near = 1000, 6
+    for share in (0.2, 0.9):
+        left = np.repeat(np.arange(count), near)
+        right = count + rng.integers(count, size=count * near)
+        score = rng.normal(size=count * near)
+        matched = np.arange(int(share * count))
+        left, right = np.append(left, matched), np.append(right, count + matched)
+        score = np.append(score, rng.normal(6, 1, len(matched)))
+        source = np.repeat([0, 1], count)
+        ends = PairEnds(left, right)
+        assert reciprocity(source, ends, score, source == 0) == pytest.approx(share, abs=0.12)
+
+
+def test_rivals_and_mixture_find_the_share_of_matches():
+    rng = np.random.default_rng(1)
+    others = np.sort(rng.normal(size=(4000, 30)), axis=1)
+    matched = rng.random(4000) < 0.6
+    match = rng.normal(6, 1, 4000)
+    best = np.where(matched, np.maximum(match, others[:, -1]), others[:, -1])
+    second = np.where(matched, np.minimum(match, others[:, -1]), others[:, -2])
+    assert rival_share(best, second) == pytest.approx(0.6, abs=0.05)
+    _, even, share = mixture_of(best)
+    assert share == pytest.approx(0.6, abs=0.05)
+    assert 2.5 < even < 5.0
+
+
+def test_tables_without_duplicates_are_noticed():
+    rows, truth = people(200)
+    first: dict[int, int] = {}
+    one, other = [], []
+    for row, entity in zip(rows, truth, strict=True):
+        seen = first[entity] = first.get(entity, 0) + 1
+        if seen <= 2:
+            (one if seen == 1 else other).append(row)
+    notes: list[str] = []
+    found = partita.link([one, other], note=notes.append)
+    assert found.settings["clean"]
+    assert any("no table seems to have duplicates" in note for note in notes)
+    split: list[str] = []
+    again = partita.link([rows[::2], rows[1::2]], note=split.append)
+    assert not again.settings["clean"]
+
+
+def test_what_cannot_be_linked_is_said():
+    chance = random.Random(0)
+    numbers = [{"id": n, "a": chance.randrange(10**6), "b": chance.randrange(10**6),
+                "c": chance.random()} for n in range(600)]  # fmt: skip
+    words = [{"id": n, "word": chance.choice("abcdefgh") + chance.choice("xyz")} for n in range(80)]
+    letters = [[{"id": f"{k}{n}", f"{k}1": "".join(chance.choices(part, k=8)),
+                 f"{k}2": "".join(chance.choices(part, k=6))} for n in range(150)]
+               for k, part in (("a", "abcdefgh"), ("b", "stuvwxyz"))]  # fmt: skip
+    for records in (numbers, words, letters):
+        notes: list[str] = []
+        found = partita.link(records, note=notes.append)
+        assert any("not reliable without labels" in note for note in notes)
+        assert found.summary.recall.low < 0.5
+        assert found.summary.recall.value < 0.95
