@@ -202,12 +202,12 @@ def test_levels(kind, left, right, level):
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.text("abcé ", max_size=8), min_size=2, max_size=6))
 def test_edit_similarity_is_that_of_rapidfuzz(texts):
-    from partita.linkage.value_levels import _similarities
+    from partita.linkage.value_levels import edit_similarities_of
 
     pairs = [(a, b) for a in range(len(texts)) for b in range(len(texts))]
     left, right = (np.array(end) for end in zip(*pairs, strict=True))
     expected = [OSA.normalized_similarity(texts[a], texts[b]) for a, b in pairs]
-    assert _similarities(texts, left, right).tolist() == pytest.approx(expected)
+    assert edit_similarities_of(texts, left, right).tolist() == pytest.approx(expected)
 
 
 def test_tables_with_ids_of_their_own_are_linked(tmp_path):
