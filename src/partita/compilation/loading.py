@@ -45,6 +45,7 @@ GROUPS = {
     "sampled": ("configurations.sampled.moves", "configurations.sampled.runs"),
     "merging": ("configurations.merging.kernels", "configurations.merging.particles"),
     "values": ("fusion.numeric_kernels", "linkage.value_levels"),
+    "records": ("linkage.neighbours", "linkage.pair_trees"),
     "training": ("training.joint_kernels",),
 }  # fmt: skip
 # Groups that a command needs after another: they are compiled at the same time.

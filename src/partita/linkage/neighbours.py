@@ -115,7 +115,7 @@ def nearest_rows(
     return left[right >= 0], right[right >= 0]
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], f8[:], i8[:], i8[:], f8[:], i8[:], i8, i8, i8")
 def nearest_kernel(
     starts: IntArray, terms: IntArray, values: FloatArray,
     heads: IntArray, posted: IntArray, weights: FloatArray,
@@ -181,7 +181,7 @@ def _insert(best: FloatArray, found: IntArray, score: float, other: int) -> None
         found[place] = other
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], f8[:], i8[:], i8[:]")
 def row_products(
     starts: IntArray, terms: IntArray, values: FloatArray, left: IntArray, right: IntArray
 ) -> FloatArray:
@@ -204,7 +204,7 @@ def row_products(
     return found
 
 
-@kernel()
+@kernel(entry="i8[:], i8[:], f8[:], i8[:], i8[:]")
 def row_overlaps(
     starts: IntArray, terms: IntArray, weight: FloatArray, left: IntArray, right: IntArray
 ) -> tuple[FloatArray, FloatArray]:

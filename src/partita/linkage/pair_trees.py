@@ -71,7 +71,7 @@ def shipped_trees(name: str = MODEL) -> PairTrees:
     return PairTrees.from_dict(json.loads(path.read_text("utf-8")))
 
 
-@kernel()
+@kernel(entry="f8[:,:], i8[:], i8[:], f8[:], i8[:], i8[:], b1[:], f8[:]")
 def tree_sums(
     values: FloatArray, roots: IntArray, feature: IntArray, threshold: FloatArray,
     left: IntArray, right: IntArray, missing_left: BoolArray, value: FloatArray,
