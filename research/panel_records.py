@@ -20,6 +20,7 @@ import numpy as np
 
 from partita.app.link import LinkedRecords, link_table
 from partita.core import BoolArray, FloatArray, IntArray
+from partita.linkage.cluster_tables import ExpectedValue
 from partita.linkage.nearest_engine import NearestEngine
 from partita.linkage.pair_features import PairEnds
 from partita.linkage.pair_trees import PairTrees
@@ -85,10 +86,15 @@ def measured(one: PanelSet, trees: PairTrees) -> PanelFigures:
         (_bits(probability, same) + charge) / len(one.truth),
         (_bits(_logistic(pairs.trees), same) + charge) / len(one.truth),
         float(same.sum()) / max(total, 1),
-        tuple((v.value, v.low, v.high) for v in (summary.precision, summary.recall)),  # type: ignore[arg-type]
+        (_interval(summary.precision), _interval(summary.recall)),
         _exact(linked, clusters, one.truth), _reliability(probability, same),
         bool(linked.settings["clean"]), seconds,
     )  # fmt: skip
+
+
+def _interval(stated: ExpectedValue | None) -> tuple[float, float, float]:
+    """Return an expected value and its interval: everything where it is unknown."""
+    return (0.5, 0.0, 1.0) if stated is None else (stated.value, stated.low, stated.high)
 
 
 def _stated(

@@ -219,5 +219,5 @@ def test_what_cannot_be_linked_is_said():
         notes: list[str] = []
         found = partita.link(records, note=notes.append)
         assert any("not reliable without labels" in note for note in notes)
-        assert found.summary.recall.low < 0.5
-        assert found.summary.recall.value < 0.95
+        recall = found.summary.recall
+        assert recall is None or (recall.low < 0.5 and recall.value < 0.95)

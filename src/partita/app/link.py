@@ -31,7 +31,6 @@ from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, desc
 # Log-odds of the intervals of precision and recall without labels, and more where estimates of the
 # number of matches disagree; an upper end above `NEARLY` is 1. Chosen on the panel of records.
 WIDTH, WIDTH_BY_DOUBT, NEARLY = 1.5, 0.5, 0.95
-UNKNOWN = ExpectedValue(1.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,11 +103,11 @@ def link(
 
     `records` is a file (CSV, JSONL, Parquet or Arrow), a data frame, a list of dicts, or a list of
     files and data frames that are linked; or a Splink linker, whose predictions are clustered.
-    `engine` compares the records: "splink" (on DuckDB; the default where it is installed) or "own",
-    which needs no extra. By default the columns are compared as their headers and values suggest,
-    except those in `ignore`, and the model is trained without labels. `settings` are Splink
-    settings, which are trained, or a trained model of either engine, which is taken as it is; a
-    dict or a JSON file.
+    `engine` compares the records: "nearest" (the default: nearest neighbours and a pair model that
+    transfers), "splink" (on DuckDB; the default for settings of Splink) or "own", which learns how
+    reliable sources are. Columns are compared as their headers and values suggest, except those in
+    `ignore`, and the model is trained without labels. `settings` are Splink settings, which are
+    trained, or a trained model of any engine, which is taken as it is; a dict or a JSON file.
 
     With `one_to_one` no table has duplicates: two records of one table are never the same. With
     `reference` each record is matched with one record of that table, or none; it has no duplicates
@@ -199,17 +198,18 @@ def doubted(summary: ClusterSummary, reported: int, model: Settings) -> ClusterS
     """Return a summary whose intervals include the doubt about the model.
 
     `reported` counts the pairs within clusters. The recall counts matches that are expected beyond
-    the compared pairs. Where no pair is reported, nothing is known about its quality.
+    the compared pairs. Nothing is added where quality is unknown already.
     """
+    if summary.precision is None or summary.recall is None:
+        return replace(summary, recall=None)
     width = WIDTH + WIDTH_BY_DOUBT * float(model["disagreement"])
     right = summary.precision.value * reported
     true = right / max(summary.recall.value, 1e-9)
-    seen = true / (true + float(model["missed"])) if reported else 0.0
-    recall = summary.recall.value * seen
+    recall = summary.recall.value * true / (true + float(model["missed"]))
     return replace(
         summary,
-        precision=_widened(summary.precision.value, width) if reported else UNKNOWN,
-        recall=_widened(recall, width) if reported else replace(UNKNOWN, value=0.0),
+        precision=_widened(summary.precision.value, width),
+        recall=_widened(recall, width),
     )
 
 
