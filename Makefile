@@ -18,6 +18,7 @@ demo: $(VENV)/.ready
 	$(BIN)/partita demo
 
 test: check
+	$(BIN)/python -m partita.compilation
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # A wheel with machine code of all kernels for Linux on x86-64, into dist/; needs a C compiler.

@@ -47,6 +47,7 @@ ALLOWED = {
         )
     },
     "partita.web.worker": "started as a process of its own",
+    "partita.compilation.__main__": "started by `make test`",
     "partita.compilation.build": "started by hatch_build.py",
     "partita.views.notebook.table_html": "named in core.tabular.RENDERERS",
     "partita.views.notebook.distribution_html": "named in core.tabular.RENDERERS",

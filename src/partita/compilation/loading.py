@@ -29,6 +29,7 @@ from typing import Any, Protocol
 from partita.compilation.cache import folders, kept, writable_folder
 from partita.compilation.library import RELEASE, Entry
 from partita.compilation.signatures import Kind, signature
+from partita.errors import Unavailable
 
 # Modules whose entries are compiled into one object: those that a command needs together. Every
 # other module is a group of its own.
@@ -203,7 +204,7 @@ def fitting(
 def _compiled(group: str) -> Code:
     """Return kept machine code of a group, or compile it."""
     if importlib.util.find_spec("numba") is None:
-        raise ImportError(
+        raise Unavailable(
             "this installation has no machine code for this platform or for changed sources, "
             "and no compiler (pip install numba)"
         )
@@ -228,16 +229,29 @@ def _place() -> Iterator[Path]:
         yield Path(temporary)
 
 
+def compile_all() -> None:
+    """Compile the groups that the package does not have for this machine, several at a time."""
+    with _place() as folder:
+        pending = [g for g in GROUPS if not _packaged(g) and not fitting(g, folders())]
+        while pending:
+            several, pending = pending[: os.cpu_count()], pending[os.cpu_count() or 1 :]
+            for group in several:
+                _RUNNING[group] = start(group, folder, HOST)
+            for group in several:
+                _compile(group, folder)
+
+
 def _compile(group: str, folder: Path) -> None:
     """Compile a group in a process of its own, and start those that will be needed with it."""
-    for name in (group, *TOGETHER.get(group, ())):
+    together = () if group in _RUNNING else TOGETHER.get(group, ())
+    for name in (group, *together):
         if name not in _RUNNING and (name == group or fitting(name, [folder]) is None):
             _RUNNING[name] = start(name, folder, HOST)
     with _RUNNING.pop(group) as process:
         _wait(process)
         if process.returncode:
             error = process.stderr.read().decode().strip() if process.stderr else ""
-            raise RuntimeError(f"the kernels of {group} cannot be compiled: {error[-2000:]}")
+            raise Unavailable(f"the kernels of {group} cannot be compiled: {error[-2000:]}")
 
 
 def start(group: str, folder: Path, *levels: str) -> subprocess.Popen[bytes]:

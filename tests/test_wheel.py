@@ -1,0 +1,140 @@
+"""The wheel: machine code of all entries, in an environment of its own without Numba."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from partita.compilation import loading
+
+ROOT = Path(__file__).parent.parent
+TEXT = "Acme bought Borealis. It paid in cash. The company is Swedish.\n"
+SCORES = "left,right,probability\na,b,0.9\nb,c,0.7\na,c,0.4\nd,e,0.2\n"
+COMMANDS = {
+    "run": ("run", "text.txt", "--json"),
+    "cluster": ("cluster", "scores.csv"),
+    "solve": ("solve", "scores.csv", "--json"),
+    "sampled": ("solve", "scores.csv", "--method", "sampled", "--json"),
+}
+linux = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64",
+    reason="wheels with machine code are for Linux on x86-64",
+)
+
+
+def build(folder: Path, kind: str) -> Path:
+    """Return a wheel that pip builds from the sources."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
+    environment = os.environ | {"PARTITA_WHEEL": kind, "PARTITA_COMPILER": sys.executable}
+    subprocess.run(
+        [*command, "--no-deps", "--wheel-dir", folder, ROOT], check=True, env=environment
+    )
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+def requirements(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as content:
+        [name] = [name for name in content.namelist() if name.endswith(".dist-info/METADATA")]
+        lines = content.read(name).decode().splitlines()
+    return [line.partition(": ")[2] for line in lines if line.startswith("Requires-Dist: ")]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"), "library")
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment that has the wheel and what it requires."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    install = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, "-c", ROOT / "constraints.txt", wheel], check=True)
+    return folder / "bin"
+
+
+@linux
+def test_the_wheel_has_every_entry_with_its_types(wheel: Path) -> None:
+    assert wheel.name.endswith("-py3-none-manylinux_2_29_x86_64.whl")
+    assert not any("numba" in line for line in requirements(wheel) if "extra ==" not in line)
+    with zipfile.ZipFile(wheel) as content:
+        manifest = json.loads(content.read("partita/compilation/libraries/manifest.json"))
+    assert manifest["libraries"].keys() == loading.LEVELS.keys()
+    assert manifest["groups"].keys() == loading.GROUPS.keys()
+    for group, described in manifest["groups"].items():
+        assert loading.unchanged(described["sources"])
+        for module in loading.modules_of(group):
+            __import__(module)
+            found = vars(sys.modules[module]).values()
+            own = [k for k in found if getattr(k, "entry", None) and k.name.startswith(module)]
+            for kernel in own:
+                assert described["entries"][kernel.name]["arguments"] == kernel.entry
+        assert described["entries"]
+
+
+@linux
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_answer_as_here_without_numba(
+    name: str, environment: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "text.txt").write_text(TEXT)
+    (tmp_path / "scores.csv").write_text(SCORES)
+    empty = {"PARTITA_CACHE": str(tmp_path / "no-cache"), "PATH": os.environ["PATH"]}
+    inside = subprocess.run(
+        [environment / "partita", *COMMANDS[name]],
+        cwd=tmp_path, env=empty, capture_output=True, text=True,
+    )  # fmt: skip
+    assert inside.returncode == 0, inside.stderr
+    assert "compiling" not in inside.stderr
+    assert not (tmp_path / "no-cache").exists()
+    here = subprocess.run(
+        [sys.executable, "-m", "partita", *COMMANDS[name]],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert inside.stdout == here.stdout
+    missing = subprocess.run([environment / "python", "-c", "import numba"], capture_output=True)
+    assert b"No module named 'numba'" in missing.stderr
+
+
+@linux
+def test_changed_sources_without_a_compiler_are_refused_in_one_line(
+    environment: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "text.txt").write_text(TEXT)
+    code = (
+        "import partita.text.tagger_kernels as k\n"
+        "from pathlib import Path\n"
+        "path = Path(k.__file__)\n"
+        "text = path.read_text()\n"
+        "path.write_text(text + '# changed')\n"
+        "from partita.cli import main\n"
+        "import sys\n"
+        "sys.argv = ['partita', 'run', 'text.txt']\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    path.write_text(text)\n"
+    )
+    done = subprocess.run(
+        [environment / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "no compiler (pip install numba)" in done.stderr.splitlines()[-1]
+
+
+def test_elsewhere_the_wheel_is_pure_and_requires_numba(tmp_path: Path) -> None:
+    wheel = build(tmp_path, "pure")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert any(line.startswith("numba") for line in requirements(wheel) if "extra ==" not in line)
+    with zipfile.ZipFile(wheel) as content:
+        assert not any(name.endswith(".so") for name in content.namelist())
+        assert "partita/compilation/runtime.ll" in content.namelist()
