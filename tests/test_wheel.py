@@ -17,10 +17,12 @@ from partita.compilation import loading
 ROOT = Path(__file__).parent.parent
 TEXT = "Acme bought Borealis. It paid in cash. The company is Swedish.\n"
 SCORES = "left,right,probability\na,b,0.9\nb,c,0.7\na,c,0.4\nd,e,0.2\n"
+RECORDS = "id,name\n1,Anna Berg\n2,Ana Berg\n3,Per Lund\n4,Per Lundt\n5,Kari Moe\n"
 COMMANDS = {
     "run": ("run", "text.txt", "--json"),
     "cluster": ("cluster", "scores.csv"),
     "solve": ("solve", "scores.csv", "--json"),
+    "link": ("link", "records.csv", "--engine", "own"),
     "sampled": ("solve", "scores.csv", "--method", "sampled", "--json"),
 }
 linux = pytest.mark.skipif(
@@ -88,6 +90,7 @@ def test_commands_answer_as_here_without_numba(
 ) -> None:
     (tmp_path / "text.txt").write_text(TEXT)
     (tmp_path / "scores.csv").write_text(SCORES)
+    (tmp_path / "records.csv").write_text(RECORDS)
     empty = {"PARTITA_CACHE": str(tmp_path / "no-cache"), "PATH": os.environ["PATH"]}
     inside = subprocess.run(
         [environment / "partita", *COMMANDS[name]],

@@ -254,13 +254,15 @@ def listed_tables(records: Any) -> list[Any]:
 
 def score_table(scored: Scored, table: RecordTable) -> Any:
     """Return scores by the ids of records, as `cluster` takes them."""
-    import pyarrow
-
     ids = table.ids
     left, right = ([ids[n] for n in ends.tolist()] for ends in (scored.left, scored.right))
     columns = {"left": left, "right": right, "probability": scored.probability}
     if not left:  # all records are alone
         columns = {"left": [ids[0]], "right": [ids[-1]], "probability": [0.0]}
+    try:
+        import pyarrow
+    except ImportError:  # our own engine needs no extra
+        return list(zip(*columns.values(), strict=True))
     return pyarrow.table(columns)
 
 
