@@ -213,7 +213,7 @@ def _values(_folder: Path) -> Any:
     levels("name", texts, np.array([0, 0]), np.array([1, 0]))
     line = np.array([0, 3]), np.array([1.0, 2.0, 5.0])
     window_owners(*line, np.array([0.5, 0.2, 0.3]), np.array([0, 1, 2]), 1.5)
-    return central_intervals(*line, np.ones(3), np.array([0.5, 0.2, 0.3]), np.ones(1), 0.8)
+    return central_intervals(*line, np.ones(3), np.array([0.5, 0.2, 0.3]), 1.0, 0.8)
 
 
 # What is done, and some of the entries that it calls.
