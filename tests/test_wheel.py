@@ -122,7 +122,8 @@ def test_commands_answer_as_here_without_numba(
     )  # fmt: skip
     if name == "run":
         # The network adds single-precision numbers in the order that the processor's vectors have.
-        same_up_to_rounding(json.loads(inside.stdout), json.loads(here.stdout))
+        lines = [[json.loads(line) for line in done.stdout.splitlines()] for done in (inside, here)]
+        same_up_to_rounding(*lines)
     else:
         assert inside.stdout == here.stdout
     missing = subprocess.run([environment / "python", "-c", "import numba"], capture_output=True)
