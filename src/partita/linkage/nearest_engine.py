@@ -69,9 +69,10 @@ class NearestEngine:
     def __init__(
         self, table: RecordTable, one_to_one: bool, trees: PairTrees | None = None
     ) -> None:
-        self.table, self.one_to_one = table, one_to_one
-        self.trees = trees or shipped_trees()
-        self.records = ComparedRecords.of(table)
+        by_name = sorted(table.to_compare, key=lambda column: column.name)  # n-grams span columns
+        self.table = replace(table, to_compare=by_name, text_only=sorted(table.text_only))
+        self.one_to_one, self.trees = one_to_one, trees or shipped_trees()
+        self.records = ComparedRecords.of(self.table)
         self._found: dict[bool, ComparedPairs] = {}
         self._log_odds: dict[tuple[int, int], float] = {}
         self._unmatched = np.ones(len(table))
