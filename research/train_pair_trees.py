@@ -6,7 +6,7 @@ FOLDER has the sets of the panel. OUT gets `pair_trees.json`, trained on all of 
 src/partita/parameters/pair_trees.json), and for every family of sets `without-FAMILY.json`, trained
 on the others, by which research/panel_records.py measures. Every family weighs the same. Beside the
 sets there are variants: without some columns, with few matches, small, and with two tables as one.
-Needs scikit-learn. CACHE keeps the features.
+Needs `pip install scikit-learn`. CACHE keeps the features.
 """
 
 from __future__ import annotations
