@@ -15,8 +15,8 @@ import pytest
 import partita
 from partita import compilation
 from partita.compilation import cache, loading
-from partita.compilation.library import Entry
-from partita.compilation.signatures import Array, Generator, Number, Record, signature
+from partita.compilation.library import CompiledEntry
+from partita.compilation.signatures import Array, Generator, Record, Scalar, signature
 
 PACKAGE = Path(partita.__file__).parent
 
@@ -334,8 +334,8 @@ def test_signatures() -> None:
 
     compilation.kernel_record("i8, u1[:,:]")(Pair)
     kinds = signature(" f8, i4[:], (b1, rng),\n Pair", {"Pair": Pair})
-    named = Record((Number("i8"), Array("u1", 2)), Pair)
-    assert kinds == (Number("f8"), Array("i4", 1), Record((Number("b1"), Generator())), named)
+    named = Record((Scalar("i8"), Array("u1", 2)), Pair)
+    assert kinds == (Scalar("f8"), Array("i4", 1), Record((Scalar("b1"), Generator())), named)
     assert ", ".join(map(str, kinds)) == "f8, i4[:], (b1, rng), Pair"
     assert signature("", {}) == ()
     for wrong in ("f8[", "g8", "g8[:]", "(f8", "f8)", "f8; f8", "f8 f8"):
@@ -352,7 +352,7 @@ def test_all_kernels_use_the_decorator() -> None:
 
 
 def test_an_entry_is_described_by_its_types() -> None:
-    entry = Entry("name", 0, signature("i8[:], f8", {}), None, 0)
+    entry = CompiledEntry("name", 0, signature("i8[:], f8", {}), None, 0)
     with pytest.raises(TypeError, match=r"name takes \(i8\[:\], f8\), not \(str, int\)"):
         entry("text", 1)
 

@@ -23,7 +23,7 @@ import partita
 import partita_incidents
 from partita import compilation
 from partita.compilation import Kernel, loading
-from partita.compilation.library import Entry
+from partita.compilation.library import CompiledEntry
 from partita.configurations.exact import kernels as exact_kernels
 from partita.fusion.numeric_kernels import central_intervals, window_owners
 from partita.linkage.value_levels import RecordValue, levels
@@ -148,14 +148,14 @@ ENOUGH = 3  # calls of an entry that are compared
 def compared(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Compares entries with the kernels as they are written, at their first calls; counts these."""
     counted: Counter[str] = Counter()
-    call, by_library = Entry.__call__, Kernel.__call__
+    call, by_library = CompiledEntry.__call__, Kernel.__call__
     this_thread = threading.local()
 
     def as_chosen(kernel: Kernel[Any, Any], *args: Any) -> Any:
         as_written = getattr(this_thread, "as_written", False)
         return kernel.py_func(*args) if as_written else by_library(kernel, *args)
 
-    def check(entry: Entry, *args: Any) -> Any:
+    def check(entry: CompiledEntry, *args: Any) -> Any:
         if counted[entry.name] >= ENOUGH:
             return call(entry, *args)
         counted[entry.name] += 1
@@ -171,7 +171,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return result
 
     monkeypatch.setattr(Kernel, "__call__", as_chosen)
-    monkeypatch.setattr(Entry, "__call__", check)
+    monkeypatch.setattr(CompiledEntry, "__call__", check)
     return counted
 
 

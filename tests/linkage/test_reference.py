@@ -16,7 +16,7 @@ import partita
 from partita.cli import app
 from partita.errors import InputError
 from partita.linkage.record_tables import RecordTable, Scored
-from partita.linkage.reference import drawn_matches, fit_scale, match_candidates, matched
+from partita.linkage.reference import drawn_matches, fit_level, match_candidates, matched
 from partita.options import LinkOptions
 
 NEW = [
@@ -87,10 +87,10 @@ def test_enough_labels_move_the_scores() -> None:
     rng = np.random.default_rng(0)
     theta = rng.normal(0.0, 3.0, 400)
     same = (rng.random(400) < 1 / (1 + np.exp(-(0.5 * theta + 1.0)))).astype(float)
-    scale, bias = fit_scale(theta, same)
+    scale, bias = fit_level(theta, same)
     assert scale == pytest.approx(0.5, abs=0.15)
     assert bias == pytest.approx(1.0, abs=0.4)
-    assert fit_scale(theta, np.full(400, np.nan)) == (1.0, 0.0)
+    assert fit_level(theta, np.full(400, np.nan)) == (1.0, 0.0)
 
 
 def test_worlds_agree_with_the_probabilities() -> None:

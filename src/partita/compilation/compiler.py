@@ -49,7 +49,7 @@ from partita.compilation.loading import (
     modules_of,
     source_hash,
 )
-from partita.compilation.signatures import Array, Generator, Kind, Number, Record, signature
+from partita.compilation.signatures import Array, Generator, Kind, Record, Scalar, signature
 
 types: Any = _types
 WORD, BYTE, CODE = ir.IntType(64), ir.IntType(8), ir.IntType(32)
@@ -146,7 +146,7 @@ def compiled(modules: Sequence[str], machines: Sequence[Any]) -> tuple[dict[str,
 
 def _numba_type(kind: Kind) -> Any:
     """Return Numba's name of a type."""
-    if isinstance(kind, Number):
+    if isinstance(kind, Scalar):
         return numpy_support.from_dtype(np.dtype(kind.code))
     if isinstance(kind, Array):
         return types.Array(numpy_support.from_dtype(np.dtype(kind.code)), kind.dimensions, "C")
@@ -167,7 +167,7 @@ def _kind(numba_type: Any) -> Kind | None:
     if isinstance(numba_type, types.BaseTuple):
         items = tuple(kind for item in numba_type if (kind := _kind(item)))
         return Record(items, getattr(numba_type, "instance_class", None))
-    return Number(numpy_support.as_dtype(numba_type).str[1:])
+    return Scalar(numpy_support.as_dtype(numba_type).str[1:])
 
 
 def _compile(kernel: Kernel[Any, Any]) -> tuple[Kind | None, list[Any]]:

@@ -37,7 +37,7 @@ class _Memory:
         self._release(self._owner)
 
 
-class Entry:
+class CompiledEntry:
     """The machine code of a kernel, called as the kernel is."""
 
     def __init__(

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from partita.compilation.cache import folders, kept, writable_folder
-from partita.compilation.library import RELEASE, Entry
+from partita.compilation.library import RELEASE, CompiledEntry
 from partita.compilation.signatures import Kind, signature
 from partita.errors import Unavailable
 
@@ -117,7 +117,7 @@ def loaded(kernel: EntryKernel) -> Any:
     names = vars(sys.modules[module])
     result = signature(described["result"], names) if described["result"] else (None,)
     addresses = code.address(kernel.name), code.address(RELEASE)
-    return Entry(kernel.name, addresses[0], kernel.kinds, result[0], addresses[1])
+    return CompiledEntry(kernel.name, addresses[0], kernel.kinds, result[0], addresses[1])
 
 
 def unchanged(sources: Mapping[str, str]) -> bool:

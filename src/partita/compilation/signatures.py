@@ -22,7 +22,7 @@ _RECORDS: dict[type, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Scalar:
     """A number: `code` is NumPy's, such as f8."""
 
     code: str
@@ -61,7 +61,7 @@ class Generator:
         return "rng"
 
 
-Kind = Number | Array | Record | Generator
+Kind = Scalar | Array | Record | Generator
 
 
 def kernel_record(fields: str) -> Callable[[type[T]], type[T]]:
@@ -97,7 +97,7 @@ def _items(tokens: list[str], names: Mapping[str, Any]) -> tuple[Kind, ...]:
         elif token in _ITEMS and tokens and tokens[0].startswith("[:"):
             items.append(Array(token, tokens.pop(0).count(":")))
         elif token in NUMBERS:
-            items.append(Number(token))
+            items.append(Scalar(token))
         elif token == "rng":
             items.append(Generator())
         else:

@@ -12,7 +12,7 @@ from partita.core import FloatArray, IntArray
 from partita.linkage.neighbours import TextVectors, gram_vectors, nearest_rows, word_vectors
 from partita.linkage.record_columns import Column, Texts, iso, plain_words
 from partita.linkage.record_tables import RecordTable
-from partita.linkage.value_levels import NUMBERS, edit_similarities_of, number_of
+from partita.linkage.value_levels import NUMBERS, edit_similarities_of, parsed_number
 
 NEAREST, NEAREST_WITHIN = 6, 3  # neighbours by each of the vectors: of other tables, of the own one
 SEARCHED = 2  # columns with the most information in which neighbours are searched
@@ -66,7 +66,7 @@ class ColumnValues:
         information = filled * float(-(share * np.log2(np.maximum(share, 1e-12))).sum())
         values = list(number)
         numeric = column.kind in NUMBERS
-        numbers = np.array([number_of(value) for value in values] if numeric else [])
+        numbers = np.array([parsed_number(value) for value in values] if numeric else [])
         rng = np.random.default_rng(0)
         spread = 1.0
         if numeric and counts.sum() > 1:

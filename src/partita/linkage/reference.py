@@ -30,7 +30,7 @@ NEWTON = 30  # steps, of which a fit of two numbers needs few
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
+class ReferenceCandidates:
     """Compared pairs by new record, in order: `record` and `reference` are places in both tables.
 
     `probability` is that of the match; `starts` says where the candidates of each record begin.
@@ -51,7 +51,7 @@ class Candidates:
 
 def match_candidates(
     record: IntArray, reference: IntArray, score: FloatArray, theta: FloatArray, records: int
-) -> Candidates:
+) -> ReferenceCandidates:
     """Return the candidates of each new record, the most probable first, given their log-odds.
 
     ∞ is a match for certain, −∞ is none.
@@ -66,7 +66,7 @@ def match_candidates(
         odds = np.where(sure[record], theta == np.inf, np.exp(theta - highest[record]))
     total = np.where(sure, 0.0, np.exp(-highest)) + np.bincount(record, odds, records)
     starts = np.concatenate([[0], np.cumsum(np.bincount(record, minlength=records))])
-    return Candidates(record, reference, score, odds / total[record], starts)
+    return ReferenceCandidates(record, reference, score, odds / total[record], starts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class ReferenceMatches(Tabular):
     settings: Mapping[str, Any]
     _ids: Sequence[Id]
     _reference: Sequence[Id]
-    _candidates: Candidates
+    _candidates: ReferenceCandidates
     _reported: IntArray
     _worlds: int | None
     _seed: int
@@ -178,7 +178,7 @@ def _taken(values: Any, at: IntArray, default: Any = 0) -> Any:
     return np.where(at >= 0, values[np.maximum(at, 0)], default)
 
 
-def drawn_matches(found: Candidates, rng: np.random.Generator) -> IntArray:
+def drawn_matches(found: ReferenceCandidates, rng: np.random.Generator) -> IntArray:
     """Draw for each new record one of its candidates, by its row, or none (−1)."""
     records = len(found.starts) - 1
     sums = np.concatenate([[0.0], np.cumsum(found.probability)])
@@ -188,7 +188,7 @@ def drawn_matches(found: Candidates, rng: np.random.Generator) -> IntArray:
 
 
 def reported_matches(
-    found: Candidates, least: float | None, target: float | None
+    found: ReferenceCandidates, least: float | None, target: float | None
 ) -> tuple[IntArray, float | None]:
     """Return the row of the match of each new record (−1 for none), and the threshold if any.
 
@@ -205,7 +205,11 @@ def reported_matches(
 
 
 def match_summary(
-    found: Candidates, reported: IntArray, reference: int, threshold: float | None, seed: int
+    found: ReferenceCandidates,
+    reported: IntArray,
+    reference: int,
+    threshold: float | None,
+    seed: int,
 ) -> MatchSummary:
     """Return the expected figures, with intervals over draws."""
     right = float(_taken(found.probability, reported)[reported >= 0].sum())
@@ -270,7 +274,7 @@ def _own_names(table: RecordTable) -> list[Id]:
     ]
 
 
-def fit_scale(theta: FloatArray, judged: FloatArray) -> tuple[float, float]:
+def fit_level(theta: FloatArray, judged: FloatArray) -> tuple[float, float]:
     """Return the scale and bias of log-odds that judged pairs (1 or 0; NaN is not judged) suggest.
 
     A logistic regression with a normal prior about 1 and 0, whose widths (.5 and 2) are a choice
@@ -306,6 +310,6 @@ def _evidence(
     ends = [pair(names[a], names[b]) for a, b in zip(new.tolist(), old.tolist(), strict=True)]
     judged = np.array([known.get(both, np.nan) for both in ends], dtype=np.float64)
     theta = np.clip(theta, -STEEPEST, STEEPEST)
-    scale, bias = fit_scale(theta, judged)
+    scale, bias = fit_level(theta, judged)
     moved = scale * theta + bias
     return np.where(np.isnan(judged), moved, np.where(judged > 0.5, np.inf, -np.inf))

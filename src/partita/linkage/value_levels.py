@@ -58,7 +58,7 @@ def record_value(text: str, kind: str) -> RecordValue:
 def levels(kind: str, values: Sequence[RecordValue], left: IntArray, right: IntArray) -> IntArray:
     """Return how alike the values of pairs are; `left` and `right` are indices of values."""
     if kind in NUMBERS:
-        return _number_levels(np.array([number_of(v.plain) for v in values]), left, right)
+        return _number_levels(np.array([parsed_number(v.plain) for v in values]), left, right)
     found = np.full(len(left), DIFFERENT)
     similar = edit_similarities_of([v.core for v in values], left, right)
     found[similar >= SIMILAR_TEXT] = SIMILAR
@@ -82,7 +82,7 @@ def _numbered(texts: Sequence[str]) -> IntArray:
     return np.array([numbers[text] for text in texts], dtype=np.int64)
 
 
-def number_of(text: str) -> float:
+def parsed_number(text: str) -> float:
     """Return the number that a text is, or nan."""
     try:
         return float(text)

@@ -51,8 +51,8 @@ from partita.rules.yaml import (
     RuleError,
     Text,
     Tree,
+    choice_of,
     map_of,
-    one_of,
     read_tree,
     record_of,
     refuse,
@@ -575,7 +575,7 @@ class _Reader:
                 for key, item in fields.map("with").pairs
             },
             tuple(text.value.lower() for text in fields.texts("nominal")),
-            tuple(one_of(text, "form", FORMS) for text in fields.texts("forms")) or FORMS,
+            tuple(choice_of(text, "form", FORMS) for text in fields.texts("forms")) or FORMS,
         )
         if not clause.verbs and not clause.nominals:
             refuse(f"clause {name.value!r} has neither verb nor nominal", name.at)

@@ -68,7 +68,7 @@ class Map:
 
     def choice(self, key: str, allowed: Sequence[str]) -> str:
         """Return one of the allowed texts, or an empty one if the field is missing."""
-        return one_of(self.text(key), key, allowed) if self.get(key) is not None else ""
+        return choice_of(self.text(key), key, allowed) if self.get(key) is not None else ""
 
     def flag(self, key: str) -> bool | None:
         chosen = self.choice(key, ("true", "false"))
@@ -247,7 +247,7 @@ def texts_of(tree: Tree | None, what: str) -> tuple[Text, ...]:
     return tuple(scalar_of(item, f"an item of {what}", item.at) for item in items)
 
 
-def one_of(text: Text, what: str, allowed: Sequence[str]) -> str:
+def choice_of(text: Text, what: str, allowed: Sequence[str]) -> str:
     """Return the value of a text that must be one of these."""
     if text.value not in allowed:
         expected = (" or " if len(allowed) == 2 else ", ").join(allowed)

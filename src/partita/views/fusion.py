@@ -288,11 +288,19 @@ def _slot_facts(belief: SlotBelief) -> dict[str, Any]:
         "converged": belief.converged,
         "method": belief.method,
         "dependence": _dependence(belief),
-        "held_out": None if belief.held_out is None else asdict(belief.held_out),
+        "held_out": _held_out_json(belief),
         "errors": _errors_json(belief),
         "changes_per_day": None if belief.state is None else belief.state.rate,
         "set_aside": [_flat(one) for one in belief.parsed.damaged],
     }
+
+
+def _held_out_json(belief: SlotBelief) -> dict[str, Any] | None:
+    """Return stated against held-out agreement, with lists as JSON has them."""
+    if belief.held_out is None:
+        return None
+    figures = asdict(belief.held_out)
+    return figures | {name: list(figures[name]) for name in ("bins", "interval")}
 
 
 def _errors_json(belief: SlotBelief) -> dict[str, Any] | None:
@@ -316,7 +324,7 @@ def _dependence(belief: SlotBelief) -> dict[str, Any]:
         "effective_sources": belief.effective,
         "claims_per_object": claims,
         "effective_claims": effective,
-        "effective_claims_interval": interval,
+        "effective_claims_interval": None if interval is None else list(interval),
         "tau": belief.temper,
         "correlation": parameters.tempering.correlation,
         "weight_of_shares": parameters.tempering.share,
