@@ -171,7 +171,7 @@ def test_records_are_linked_by_splink_on_spark(session: Any) -> None:
     names = ["id", "first_name", "surname", "birth_date", "town"]
     values = [line.split(",") for line in PEOPLE.splitlines()]
     frame = pandas.DataFrame(values, columns=names).astype({"id": int})
-    local = partita.link(frame)
+    local = partita.link(frame, engine="splink")
     found = partita.spark.link(session.createDataFrame(frame), settings=local.settings)
     expected, got = (
         table.sort_values("record", ignore_index=True)
@@ -180,6 +180,8 @@ def test_records_are_linked_by_splink_on_spark(session: Any) -> None:
     pandas.testing.assert_frame_equal(got, expected, rtol=1e-6, check_dtype=False)
     names = [one["output_column_name"] for one in found.settings["comparisons"]]
     assert names == ["first_name", "surname", "birth_date", "town"]
+    with pytest.raises(partita.InputError, match="are of the engine nearest"):
+        partita.spark.link(session.createDataFrame(frame), settings={"engine": "nearest"})
     with pytest.raises(partita.InputError, match="has no column of unique ids"):
         partita.spark.link(session.createDataFrame(frame.drop(columns="id")))
     twice = pandas.concat([frame, frame.head(1)])

@@ -138,7 +138,7 @@ def sigma(t: float) -> float:
 
 
 def h(m: float) -> float:
-    return 3.0 / (2.0 + m)
+    return (1.0 + 3.0 * (1.0 - 1.0 / m) ** 4) / m
 
 
 def forest(
@@ -205,14 +205,14 @@ def averaged(both: Pair, y: Mapping[Pair, float], partners: list[list[int]]) -> 
 
     def share(i: int, j: int) -> float:
         same = (sigma(y[pair(i, k)]) for k in partners[i] if k != j)
-        return math.fsum(same) / len(partners[i])
+        return math.fsum(same) / (len(partners[i]) + 4.0)
 
     i, j = both
     r, own = max(share(i, j), share(j, i)), y[both]
     sums, weights = [own], [1.0]
     for k in set(partners[i]) & set(partners[j]):
         for near, far in ((y[pair(i, k)], y[pair(k, j)]), (y[pair(j, k)], y[pair(k, i)])):
-            u, value = 0.5 * sigma(near) ** 2, min(far, 7.0)
+            u, value = 0.5 * sigma(near) ** 2, min(max(far, -5.0), 5.0)
             if value < own:
                 u *= (1.0 - r) ** 2
             sums.append(u * value)

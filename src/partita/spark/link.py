@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from partita.app.link import given_settings, guessed_types
 from partita.core import Budget
 from partita.errors import InputError, Unavailable
+from partita.linkage.engines import SPLINK
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, cell_text, prepared
 from partita.linkage.record_tables import SEPARATOR, Settings, id_column, read_records
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
@@ -87,6 +88,8 @@ def _for_spark(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> S
     given = given_settings(settings)
     if given is None:
         return None
+    if (made_by := given.get("engine", SPLINK)) != SPLINK:
+        raise InputError(f"settings are of the engine {made_by} (expected Splink's on Spark)")
     text = json.dumps(given)
     for field in fields(DUCKDB):
         old, new = (getattr(dialect, field.name) for dialect in (DUCKDB, SPARK))
