@@ -69,10 +69,11 @@ def link(
         raise InputError("one_to_one needs at least two tables, each without duplicates")
     notes: list[str] = []
     progress("reading records")
+    given = _for_spark(settings)
     engine = SparkEngine(tables, unique_id, ignore, one_to_one, seed, notes.append)
     if settings is None:
         notes.append(guessed_types(engine.columns))
-    model = engine.fit(_for_spark(settings), progress, notes.append)
+    model = engine.fit(given, progress, notes.append)
     progress("scoring pairs")
     scores = engine.score(model).persist()
     nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
