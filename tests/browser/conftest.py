@@ -17,7 +17,7 @@ import partita
 from browser.person import Person, installed
 from partita.app.runner import Settings, model_for, usual_budget
 from partita.app.workspace import open_workspace
-from partita.cli.demo import demo
+from partita.cli.demo import demo, paper
 from partita.text.raw_messages import RawMessage
 from patience import PATIENCE
 
@@ -91,12 +91,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _demonstrated(path: Path) -> None:
-    """By `partita demo` up to where it says so: the corpus that it goes on with takes long."""
+    """By `partita demo` and `partita demo --paper`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PARTITA_STORE", str(path))
-        lines = (" ".join(piece.split()) for piece in demo())  # lines break where the path is long
-        told = next(line for line in lines if "partita serve" in line)
+        told = " ".join("".join([*demo(), *paper()]).split())  # lines break where the path is long
     assert "as run demo" in told
+    assert "as run paper" in told
 
 
 def _more_harm(path: Path) -> None:

@@ -29,7 +29,7 @@ def test_the_papers_message_steps_through_its_seven_configurations(
     person.driver.get(person.address)
     person.sees("h1", "kinston")
     assert "found 100 km southwest of the capitol of Raleigh" in person.sees(".message-text").text
-    listed = client.get("/runs/demo/messages/kinston").json()["sets"][0]["configurations"]
+    listed = client.get("/runs/paper/messages/kinston").json()["sets"][0]["configurations"]
     assert len(listed) == len(person.all(".configuration")) == 7
     person.sees(".remainder", "all configurations listed")
     best = [one.text for one in person.all(".entity h3")]
@@ -52,7 +52,7 @@ def test_the_papers_message_steps_through_its_seven_configurations(
 
 
 def test_a_template_tells_its_slots_form_antecedents_and_rule(person: Person) -> None:
-    person.go("read", run="demo")
+    person.go("read", run="paper")
     person.sees(".tag")
     person.run("document.querySelector('.tag[data-template=T7]').focus()")
     card = person.sees(".card")
@@ -63,8 +63,8 @@ def test_a_template_tells_its_slots_form_antecedents_and_rule(person: Person) ->
 
 
 def test_why_goes_from_the_pair_alone_to_the_marginal(person: Person, client: httpx.Client) -> None:
-    person.go("why", run="demo")
-    told = client.get("/runs/demo/sets/kinston.1/why?left=T4&right=T7").json()
+    person.go("why", run="paper")
+    told = client.get("/runs/paper/sets/kinston.1/why?left=T4&right=T7").json()
     person.sees(".answer h2", "T4 “the ammunition depot” = T7 “the depot”")
     figures = [one.text for one in person.all(".from-to .number")]
     assert figures == [f"{told['probability']:.4f}", f"{told['marginal']:.4f}"]
@@ -97,7 +97,7 @@ def labels(person: Person) -> list[str]:
 def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     person: Person, client: httpx.Client
 ) -> None:
-    person.go("next", run="demo")
+    person.go("next", run="paper")
     person.sees(".panel", "There are no keys yet")
     person.sees(".next-rows li", "kinston.1").find_element("css selector", "a").click()
     person.writes("#author", "Ana")
@@ -105,23 +105,25 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     person.sees(".status.saved", "by Ana")
     assert person.cells() == [["T1", "T2"], ["T4", "T7"]]
     assert colours_of(person.cells(), {k: v for k, v in person.marks().items() if v})
-    (key,) = client.get("/runs/demo/sets/kinston.1/keys").json()
+    (key,) = client.get("/runs/paper/sets/kinston.1/keys").json()
     assert (key["author"], key["cells"]) == ("Ana", [["T1", "T2"], ["T4", "T7"]])
 
-    person.go("next", run="demo")
+    person.go("next", run="paper")
     before = person.sees(".curve").get_attribute("aria-label")
     assert len(person.all(".curve .dot")) == 1
     person.button("Train on the keys").click()
     link = person.sees(".status.saved a")
-    assert link.text != "demo"
+    assert link.text != "paper"
     before_bits, after_bits = re.findall(r"[\d.]+(?= bits?)", person.sees(".key-bits").text)
     assert float(after_bits) < float(before_bits)
     name, *figures = person.sees(".before-after tbody tr").text.split()
     assert name == "kinston.1"
     assert float(figures[1]) > float(figures[0])
-    was = client.get("/runs/demo/sets/kinston.1").json()["configurations"]
+    was = client.get("/runs/paper/sets/kinston.1").json()["configurations"]
     link.click()
-    person.until(lambda: person.run("return document.getElementById('run').value") != "demo", "run")
+    person.until(
+        lambda: person.run("return document.getElementById('run').value") != "paper", "run"
+    )
     person.sees("h1", "kinston")
     now = [one.text for one in person.all(".configuration .number")]
     assert now != [f"{one['probability']:.4f}" for one in was]
@@ -130,11 +132,11 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     keyed = [["T1", "T2"], ["T4", "T7"]]
     assert _probability(best, keyed) > _probability(was, keyed)
 
-    client.post("/runs/demo/messages", json={"id": "second", "text": SECOND}).raise_for_status()
-    person.go("key", run="demo", message="second")
+    client.post("/runs/paper/messages", json={"id": "second", "text": SECOND}).raise_for_status()
+    person.go("key", run="paper", message="second")
     person.button("Confirm").click()
     person.sees(".status.saved", "by Ana")
-    person.go("next", run="demo")
+    person.go("next", run="paper")
     assert person.sees(".curve").get_attribute("aria-label") != before
     assert len(person.all(".curve .dot")) > 1
     person.sees(".reliability")

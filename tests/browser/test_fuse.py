@@ -33,7 +33,7 @@ def upload(person: Person, *paths: Path) -> None:
 
 
 def test_three_sources_that_contradict_each_other(person: Person) -> None:
-    person.go("fuse", run="demo")
+    person.go("fuse", run="paper")
     person.button("Use an example").click()
     assert person.sees(".fused-head h2").text == "3 objects, 3 sources"
     kinston = card(person, "Kinston depot")
@@ -60,7 +60,7 @@ def test_three_sources_that_contradict_each_other(person: Person) -> None:
 
 
 def test_a_reliability_that_is_known_decides_and_can_be_taken_back(person: Person) -> None:
-    person.go("fuse", run="demo")
+    person.go("fuse", run="paper")
     person.button("Use an example").click()
     person.sees(".thing")
     before = card(person, "Raleigh depot")
@@ -88,7 +88,7 @@ def test_a_hierarchy_among_the_files_tells_what_contains_what(
         "object,source,city\nA,archive,Kinston\nA,press,North Carolina\nA,forum,Toledo\n"
     )
     places.write_text("name,parent\nKinston,North Carolina\nToledo,Ohio\n")
-    person.go("fuse", run="demo")
+    person.go("fuse", run="paper")
     upload(person, claims, places)
     person.button("Fuse").click()
     first = person.sees(".thing .value").text
@@ -104,11 +104,11 @@ def test_a_run_and_a_file_lead_back_to_the_text(person: Person, tmp_path: Path) 
     person.go("fuse", run="work")
     person.button("Fuse").click()
     person.sees(".fused .notice", "Choose a source")
-    person.sees("input[type=checkbox][value=demo]").click()
+    person.sees("input[type=checkbox][value=paper]").click()
     upload(person, path)
     person.button("Fuse").click()
     thing = person.sees(".thing", "Kinston Military Rail Depot")
-    assert "RAIL (demo, press)" in thing.text
+    assert "RAIL (paper, press)" in thing.text
     assert "FUEL (forum)" in thing.text
     assert "κ = " in thing.text
     assert " to " in person.sees(".trust-row[data-slot='']", "all slots").text
@@ -153,7 +153,7 @@ def test_harm_in_sources_is_shown_as_text(
 def test_what_is_no_text_is_refused(person: Person, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b"object,value\n\xff\xfe,1\n")
-    person.go("fuse", run="demo")
+    person.go("fuse", run="paper")
     person.all("#files")[0].send_keys(str(path))
     person.sees(".file-box .bad", "table.csv is not UTF-8 text")
     assert person.all(".files li") == []

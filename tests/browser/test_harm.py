@@ -63,9 +63,9 @@ def test_every_view_shows_harm_as_text(person: Person, view: str) -> None:
     [
         f"#/{BOOM.format('view')}",
         f"#/read?run={BOOM.format('nowhere')}",
-        "#/read?run=demo&message=<script>window.boom=1</script>&set=<b>&rank=__proto__",
+        "#/read?run=paper&message=<script>window.boom=1</script>&set=<b>&rank=__proto__",
         "#javascript:window.boom=1",
-        "#/why?run=demo&left=<b>&right=constructor",
+        "#/why?run=paper&left=<b>&right=constructor",
     ],
 )
 def test_an_address_does_no_harm(person: Person, place: str) -> None:
@@ -85,7 +85,7 @@ def test_offsets_count_characters_and_not_units(person: Person) -> None:
 
 
 def test_nothing_is_taken_from_elsewhere(person: Person) -> None:
-    person.go("read", run="demo")
+    person.go("read", run="paper")
     person.sees(".mark")
     taken = person.run("return performance.getEntriesByType('resource').map((one) => one.name)")
     assert taken

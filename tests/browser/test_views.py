@@ -151,7 +151,7 @@ def _picture(tmp_path: Path, view: str) -> Path:
 
 def test_pictures_of_the_dark_and_of_the_narrow_page(person: Person, tmp_path: Path) -> None:
     person.colours("dark")
-    person.go("read", run="demo")
+    person.go("read", run="paper")
     person.sees(".entity")
     mark = person.sees(".mark[data-template=T7]")
     ActionChains(person.driver).move_to_element(mark).perform()
@@ -159,13 +159,13 @@ def test_pictures_of_the_dark_and_of_the_narrow_page(person: Person, tmp_path: P
     person.picture(_picture(tmp_path, "dark"), tallest=640)
     person.colours("light")
     person.size(400, 900)
-    person.go("read", run="demo")
+    person.go("read", run="paper")
     person.sees(".configuration")
     person.picture(_picture(tmp_path, "narrow"), tallest=900)
 
 
 def test_every_module_loads(person: Person) -> None:
-    person.go("read", run="demo")
+    person.go("read", run="paper")
     names = [path.relative_to(PAGE).as_posix() for path in PAGE.rglob("*.js")]
     script = "const done = arguments[1]; Promise.all(arguments[0].map((n) => import('./' + n)))"
     told = person.driver.execute_async_script(
@@ -216,7 +216,7 @@ def test_a_remainder_is_seen(person: Person) -> None:
 def test_a_service_with_a_token_asks_for_it(person: Person, folder: Path) -> None:
     config = ServiceConfig(str(folder / "partita.db"), token="secret", timeout=PATIENCE, workers=1)
     with running(config) as found:
-        person.driver.get(f"{found}#/read?run=demo")
+        person.driver.get(f"{found}#/read?run=paper")
         field = person.sees("input[type=password]")
         field.send_keys("secret\n")
         person.sees("h1", "kinston")

@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.cli import app
+from partita.cli.demo import next_step
 from partita.core import Template
 from partita.results.result_lines import schema
 from partita.results.template_json import template_json
@@ -301,45 +302,59 @@ def test_parameters_are_used_or_said_not_to_be(pairs, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What the demonstration prints, and the folder where it left its store."""
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Path]:
+    """What the demonstration and that of the paper print, and the folder of their store."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         patched.delenv("PARTITA_STORE", raising=False)
-        return run("demo").stdout, folder
+        return run("demo").stdout, run("demo", "--paper").stdout, folder
 
 
 def test_everything_fits_80_columns(pairs, demo):
     shown = [run(*words).stdout for words in (["solve", pairs], ["--help"], ["solve", "--help"])]
-    for text in (*shown, demo[0]):
+    for text in (*shown, *demo[:2]):
         assert max(map(len, text.splitlines())) <= 80
 
 
-def test_demo_ends_in_the_seven_configurations(demo):
-    shown, _ = demo
+def test_demo_is_short_and_shows_a_text_a_cluster_and_a_contradiction(demo):
+    shown, _, _ = demo
+    assert 25 <= len(shown.splitlines()) <= 40
+    for words in ("Bayline Shipping", "Least certain pronoun: ", "or ", "All 3 are one person"):
+        assert words in shown
+    assert "The best alternative: Jon Smith, York is somebody else: 0." in shown
+    assert "three (council, press)" in shown
+    assert "partita serve" in shown
+
+
+def test_demo_names_the_way_to_the_command_only_where_it_is_not_on_the_path(demo, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert "source .venv/bin/activate" in "".join(next_step(colour=False))
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert "activate" not in "".join(next_step(colour=False))
+
+
+def test_the_papers_example_ends_in_the_seven_configurations(demo):
+    _, shown, _ = demo
     assert "Kinston Military Rail Depot" in shown
+    assert "FACILITY DEPOT, NUMBER 1, LOCATION KINSTON, TYPE RAIL" in shown
+    assert "Set kinston.1: 4 templates, 7 configurations, evidential" in shown
     assert "(A B D) (C)                 0.3826    0.2503" in shown
     assert "(A B) (C D)                 0.1257    0.3382" in shown
     assert "swapped" in shown
     assert len(shown.split("evidential   merging\n")[1].split("\n\n")[0].splitlines()) == 7
 
 
-def test_demo_goes_from_the_text_to_the_configurations_and_on_to_the_corpus(demo):
-    shown, _ = demo
-    assert "FACILITY DEPOT, NUMBER 1, LOCATION KINSTON, TYPE RAIL" in shown
-    assert "Set kinston.1: 4 templates, 7 configurations, evidential" in shown
-    assert "100 messages" in shown
-
-
-def test_demo_keeps_its_message_in_a_store_or_says_why_not(demo, tmp_path, monkeypatch):
-    shown, folder = demo
+def test_demo_stores_its_texts_or_says_why_not(demo, tmp_path, monkeypatch):
+    shown, paper, folder = demo
     monkeypatch.setenv("PARTITA_STORE", str(folder / "partita.db"))
-    assert "In the store partita.db as run demo; partita serve shows it" in shown
-    assert json.loads(run("runs", "--json").stdout)["name"] == "demo"
+    assert "Stored in partita.db as run demo; partita serve shows it" in shown
+    assert "Stored in partita.db as run paper; partita serve shows it" in paper
+    stored = [json.loads(line)["name"] for line in run("runs", "--json").stdout.splitlines()]
+    assert stored == ["demo", "paper"]
     monkeypatch.setenv("PARTITA_STORE", "none/there.db")
     result = run("demo")
-    assert "Not kept in a store: store none/there.db: there is no folder none" in result.stdout
+    assert "Not stored: store none/there.db: there is no folder none" in result.stdout
     assert result.exit_code == 0
 
 

@@ -1,11 +1,10 @@
-"""The command demo."""
+"""The command demo: three small answers, or with --paper the example of Kehler (1997)."""
 
 from __future__ import annotations
 
+import shutil
 import textwrap
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from partita.core import Distribution, Template
@@ -13,7 +12,29 @@ from partita.errors import PartitaError
 
 if TYPE_CHECKING:
     from partita.app.runner import Runner
-    from partita.pipeline import Resolved, Stages
+    from partita.pipeline import Resolved
+
+ARTICLE = """\
+Mayor Ruth Okafor said on Tuesday that Port Ellery would open a ferry line.
+Bayline Shipping, a family firm, will run the service. The company has ordered
+three boats from a yard in Norway. Its director, Tomas Lind, told the council
+that the first of them would arrive in June. Okafor said that she was pleased.
+"""
+
+SCORES = (
+    ("J. Smith, Leeds", "John Smith, Leeds", 0.92),
+    ("John Smith, Leeds", "Jon Smith, York", 0.55),
+    ("J. Smith, Leeds", "Jon Smith, York", 0.40),
+)
+
+CLAIMS = (
+    ("ferry", "council", "three"),
+    ("ferry", "press", "three"),
+    ("ferry", "forum", "five"),
+    ("bridge", "council", "two"),
+    ("bridge", "press", "two"),
+    ("bridge", "forum", "two"),
+)
 
 MESSAGE = """\
 Subj: Kinston Military Rail Depot
@@ -23,13 +44,6 @@ of extensive admin and support areas (similar to the ammunition depot in
 Fairview), two material storage areas, extensive transshipment facilities
 (some of which are under construction immediately east of the depot), and
 several training areas.
-"""
-
-ARTICLE = """\
-Mayor Ruth Okafor said on Tuesday that Port Ellery would open a ferry line.
-Bayline Shipping, a family firm, will run the service. The company has ordered
-three boats from a yard in Norway. Its director, Tomas Lind, told the council
-that the first of them would arrive in June. Okafor said that she was pleased.
 """
 
 RUN = "demo"
@@ -52,68 +66,158 @@ with these, but for the last digit of some.
 
 
 def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
-    """The example from the message to the distribution, piece by piece; then the corpus."""
+    """Yield a text, a cluster and a contradiction with their probabilities, and what to type."""
+    from partita.app.runner import Runner, Settings
+
+    yield from _article(Runner(Settings()), width, colour)
+    yield from _cluster(colour)
+    yield from _contradiction(colour)
+    yield from next_step(colour)
+
+
+def paper(width: int = 80, colour: bool = False) -> Iterator[str]:
+    """Yield the paper's message from the text to the distribution, then the paper's table."""
     from partita.app.runner import Runner, Settings
 
     runner = Runner(Settings.of("depots", "evidential"))
-    yield "The message of Kehler (1997)\n\n"
-    yield MESSAGE
+    yield f"The message of {PAPER}\n\n{MESSAGE}"
     yield from _message(runner, width, colour)
-    yield from _kept(runner, width)
-    yield from _paper()
-    yield from _article(width, colour)
-    yield from _corpus(runner.stages, width)
+    yield _stored(runner, "paper", "kinston", MESSAGE, width)
+    yield from _table()
 
 
-def _message(runner: Runner, width: int, colour: bool) -> Iterator[str]:
-    """What is extracted from it, and who is who by the domain's own pair model."""
-    from partita.pipeline import resolve
+# --- three small answers ---
+
+
+def _heading(text: str, colour: bool) -> str:
+    from partita.views.layout import bold
+
+    return f"{bold(text, colour)}\n\n"
+
+
+def _article(runner: Runner, width: int, colour: bool) -> Iterator[str]:
+    """Yield the text, its entities with several mentions, and its least certain pronoun."""
     from partita.text.layout import parse_layout
-    from partita.views.distribution import distribution_text
 
-    found = resolve(parse_layout("kinston", MESSAGE), runner.stages)
-    yield "\nWhat its rules extract: a template for every expression\n\n"
-    for template in found.templates:
-        yield from _template(template, width)
-    for distribution in found.distributions:
-        learned = textwrap.fill(
-            f"Who is who, by pairs learned from {runner.parameters.learned_from}", width
-        )
-        yield f"\n{learned}\n\n"
-        yield distribution_text(distribution, width, colour)
+    resolved = runner.resolve(parse_layout("ferry", ARTICLE))
+    yield _heading("A text: who is who", colour)
+    yield f"{textwrap.indent(ARTICLE, '  ')}\n"
+    yield from _several_mentions(resolved, width)
+    yield _stored(runner, RUN, "ferry", ARTICLE, width)
 
 
-def _kept(runner: Runner, width: int) -> Iterator[str]:
-    """The same in the store, for the page; a folder that cannot be written to is no reason to
-    stop."""
+def _several_mentions(resolved: Resolved, width: int) -> Iterator[str]:
+    from partita.views.layout import cut_text
+    from partita.views.message import DocumentView, by_mentions, label
+
+    view = DocumentView.of(resolved)
+    cohesion = view.cohesion()
+    for entity in by_mentions(resolved.entities):
+        if len(entity.templates) > 1:
+            texts = ", ".join(view.templates[name].text for name in entity.templates)
+            line = f"{label(entity)} {cohesion[entity.id]:.2f}: {texts}"
+            yield f"  {cut_text(line, width - 2)}\n"
+    pronouns = [one for one in view.decisions() if one.template.form == "pronoun"]
+    if pronouns:
+        least = max(pronouns, key=lambda one: one.bits)
+        names = [(label(one) if one else "new", p) for one, p in least.choices[:2]]
+        may_be = " or ".join(f"{cut_text(name, 20)} ({p:.2f})" for name, p in names)
+        yield f"  Least certain pronoun: “{least.template.text}” is {may_be}\n"
+
+
+def _cluster(colour: bool) -> Iterator[str]:
+    """Yield three records, their cluster and its best alternative."""
+    from partita.app.cluster import cluster
+
+    clusters = cluster(SCORES)
+    found = clusters.to_dict()
+    first = found["clusters"][0]
+    (other,) = found["alternatives"]
+    yield f"\n{_heading('Records: pair scores that disagree, one answer', colour)}"
+    for left, right, score in SCORES:
+        yield f"  {score:.2f}  {left} = {right}\n"
+    yield f"  All {len(found['clusters'])} are one person: probability {first['exact']:.2f}\n"
+    apart = " and ".join(other["records"])
+    yield f"  The best alternative: {apart} is somebody else: {other['probability']:.2f}\n"
+
+
+def _contradiction(colour: bool) -> Iterator[str]:
+    """Yield what three sources claim, and what to believe."""
+    from partita.app.belief import fuse
+
+    claims = [dict(zip(("object", "source", "boats"), claim, strict=True)) for claim in CLAIMS]
+    belief = fuse(claims)
+    yield f"\n{_heading('Sources that contradict each other: what to believe', colour)}"
+    yield "  How many boats? The council and the press say three, a forum says five.\n"
+    for value in belief.values:
+        if value.object == "ferry":
+            by = f" ({', '.join(value.sources)})" if value.sources else ""
+            yield f"  {value.probability:.2f}  {value.value or 'something else'}{by}\n"
+
+
+def next_step(colour: bool) -> Iterator[str]:
+    """Yield the commands to type next; `make demo` leaves them outside the search path."""
+    yield f"\n{_heading('Next', colour)}"
+    if shutil.which("partita") is None:
+        yield "  source .venv/bin/activate    makes the command partita available\n"
+    yield "  partita serve                opens the page: this text, and your own files\n"
+    yield "  partita run FILE.txt         reads a text of yours\n"
+    yield "  partita demo --paper         the example of Kehler (1997)\n"
+
+
+def _stored(runner: Runner, run: str, name: str, text: str, width: int) -> str:
+    """Store a text for the page; a folder that cannot be written to is no reason to stop."""
     try:
-        told = f"In the store {_stored(runner)} as run {RUN}; partita serve shows it"
+        line = f"Stored in {_ingest(runner, run, name, text)} as run {run}; partita serve shows it"
     except PartitaError as error:
-        told = f"Not kept in a store: {error}"
-    yield f"\n{textwrap.fill(told, width, break_long_words=False)}\n"
+        line = f"Not stored: {error}"
+    return (
+        textwrap.fill(
+            line, width, initial_indent="  ", subsequent_indent="  ", break_long_words=False
+        )
+        + "\n"
+    )
 
 
-def _stored(runner: Runner) -> str:
+def _ingest(runner: Runner, run: str, name: str, text: str) -> str:
     from partita.app.workspace import open_workspace
     from partita.text.raw_messages import RawMessage
 
     workspace = open_workspace()
     try:
         workspace.runners[runner.settings] = runner
-        message = RawMessage("kinston", MESSAGE, PAPER)
-        workspace.ingest([message], runner.settings, RUN, workers=1)
+        workspace.ingest([RawMessage(name, text, run)], runner.settings, run, workers=1)
         return workspace.store.name
     finally:
         workspace.close()
 
 
+# --- the paper ---
+
+
+def _message(runner: Runner, width: int, colour: bool) -> Iterator[str]:
+    """Yield what is extracted from it, and who is who by the domain's own pair model."""
+    from partita.pipeline import resolve
+    from partita.text.layout import parse_layout
+    from partita.views.distribution import distribution_text
+
+    resolved = resolve(parse_layout("kinston", MESSAGE), runner.stages)
+    yield "\nWhat its rules extract: a template for every expression\n\n"
+    for template in resolved.templates:
+        yield from _template(template, width)
+    for distribution in resolved.distributions:
+        learned = f"Who is who, by pairs learned from {runner.parameters.learned_from}"
+        yield f"\n{textwrap.fill(learned, width)}\n\n"
+        yield distribution_text(distribution, width, colour)
+    yield "\n"
+
+
 def _template(template: Template, width: int) -> Iterator[str]:
-    """The expression, its slots, and what it may refer back to."""
+    """Yield the expression, its slots, and what it may refer back to."""
     yield f"  {template.id:3} {template.text}\n"
     slots = ", ".join(f"{name} {_plain(value)}" for name, value in template.slots.items())
     back = ", ".join(one.id for one in template.antecedents)
-    told = f"{slots}; may refer to {back}" if back else slots
-    for row in textwrap.wrap(told, width - 6):
+    for row in textwrap.wrap(f"{slots}; may refer to {back}" if back else slots, width - 6):
         yield f"      {row}\n"
 
 
@@ -121,8 +225,8 @@ def _plain(value: object) -> str:
     return " & ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _paper() -> Iterator[str]:
-    """The paper's own pair probabilities, and both of its models."""
+def _table() -> Iterator[str]:
+    """Yield the paper's own pair probabilities, and both of its models."""
     from partita.app.solve import solve
 
     yield "\nThe paper's own pair probabilities (Table 1), A to D being its four depots\n\n"
@@ -133,55 +237,10 @@ def _paper() -> Iterator[str]:
     yield f"\n{MISPRINT}"
 
 
-def _article(width: int, colour: bool) -> Iterator[str]:
-    """Return an ordinary text and its entities, by the domain general."""
-    from partita.app.runner import Runner, Settings
-    from partita.text.layout import parse_layout
-    from partita.views.message import message_report
-
-    yield f"\nAn ordinary text\n\n{ARTICLE}\nIts entities, and what is uncertain\n\n"
-    yield message_report(
-        Runner(Settings()).resolve(parse_layout("article", ARTICLE)), width, colour
-    )
-
-
 def _side_by_side(evidential: Distribution, merging: Distribution) -> Iterator[str]:
-    """Both models' probabilities, in the order of the first."""
+    """Yield both models' probabilities, in the order of the first."""
     other = {one.configuration: one.probability for one in merging.configurations}
     yield f"  {'':24}evidential   merging\n"
     for one in evidential.configurations:
         name = str(one.configuration)
         yield f"  {name:24}{one.probability:10.4f}{other[one.configuration]:10.4f}\n"
-
-
-def _corpus(stages: Stages, width: int) -> Iterator[str]:
-    """Every message of the corpus that comes with Partita, and what came of all."""
-    from partita.core import Message
-    from partita.corpora.documents import corpus_path
-    from partita.pipeline import resolve
-    from partita.text.messages import read_messages
-
-    paths: list[str | Path] = [*sorted(corpus_path().glob("*.txt"))]
-    read = (one for one in read_messages(paths) if isinstance(one, Message))
-    messages = [replace(message, file="") for message in read]
-    yield f"\nThe corpus that comes with Partita: {len(messages)} messages\n\n"
-    yield from _summary([resolve(message, stages) for message in messages], width)
-
-
-def _summary(found: Iterable[Resolved], width: int) -> Iterator[str]:
-    """How much there is, how sure it is, and the message that is least sure."""
-    from partita.views.message import counted, message_report
-
-    all_ = list(found)
-    sets = [one for message in all_ for one in message.distributions]
-    parts = ("templates", "distributions", "entities")
-    sizes = [sum(len(getattr(message, name)) for message in all_) for name in parts]
-    yield f"  {counted(*sizes)}\n"
-    bits = sum(one.entropy_bits for one in sets)
-    sure = sum(one.configurations[0].probability >= 0.9 for one in sets)
-    yield f"  {sure} of {len(sets)} sets have a configuration of probability .9 or more;\n"
-    yield f"  {bits:.0f} bits would tell the rest\n"
-    least = max(all_, key=lambda message: sum(d.entropy_bits for d in message.distributions))
-    yield "\nThe least certain of these messages\n\n"
-    yield f"{textwrap.indent(least.message.text.strip(), '  ')}\n\n"
-    yield message_report(least, width)

@@ -31,14 +31,25 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "jsonl", "parquet")
 
 
-@command(Options)
-def demo(_: Options, console: Console) -> None:
-    """Run the paper's worked example and the bundled corpus.
+@dataclass(frozen=True, kw_only=True)
+class DemoCommand(Options):
+    """Options of the command demo."""
 
-    Example: partita demo
+    paper: bool = option("Show the message and the table of Kehler (1997) instead", False)
+
+
+@command(DemoCommand)
+def demo(options: DemoCommand, console: Console) -> None:
+    """Resolve a text, a cluster and a contradiction; say what to type next.
+
+    \b
+    Examples:
+      partita demo
+      partita demo --paper
     """
-    from partita.cli.demo import demo as pieces
+    from partita.cli import demo as pages
 
+    pieces = pages.paper if options.paper else pages.demo
     for piece in pieces(console.width, console.colour):
         console.say(piece)
 
