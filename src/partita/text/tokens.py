@@ -56,6 +56,9 @@ PATTERNS = (
     r"\d+(?:\.\d+){1,9}(?!\w)",
     rf"\d+(?:\.\d+)?(?=(?:{_UNITS})\b)",
     r"\d+(?!\w|\.\d)",
+    # names: O'Leary, d'Alene, AT&T
+    r"[ODLdl]['’](?=[A-Z])(?!(?i:you|ya)\b)[^\W\d_]{3,}\b",
+    r"[A-Z]{1,4}&[A-Z]{1,3}\b",
     # clitics
     r"[^\W\d_]+?(?=n['’]t\b|N['’]T\b)",
     r"[nN]['’][tT]\b",

@@ -12,6 +12,7 @@ from partita.core import Assertion, Template
 from partita.core.templates import ASSERTIONS
 from partita.text.assertions import PAST, Scope, scopes, strongest
 from partita.text.expressions import WORDED, Expression, Tree, Word, feature, quotations
+from partita.text.given_names import share_by_ending, share_of_women
 
 GENDERS = {"man": "male", "woman": "female"}
 PLACED = frozenset(
@@ -28,6 +29,7 @@ YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9
 TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
 HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
 POSSIBLE = 0.05  # least probability of a type that the last word of a name decides
+CLEAR = 0.9  # least share of women, or of men, with a given name that tells the gender
 LONGEST = 120  # characters of a role or description
 
 
@@ -38,7 +40,6 @@ class WordLists:
     nouns: Mapping[tuple[str, str], str]
     endings: Mapping[str, str]
     titles: Mapping[str, str]
-    first_names: Mapping[str, str]
     countries: Mapping[str, str]
     types: Mapping[str, str]  # the general type of each narrower one
 
@@ -64,7 +65,6 @@ def word_lists() -> WordLists:
         },
         _by_word(lists["name_endings"]),
         _by_word(lists["titles"]),
-        _by_word(lists["first_names"]),
         _by_word(lists["nationalities"]) | {name.lower(): name for name in lists["nationalities"]},
         narrower,
     )
@@ -309,7 +309,13 @@ def _gender(template: Template) -> str:
     for word in title.split():
         if gender := GENDERS.get(lists.titles[word.rstrip(".").lower()], ""):
             return gender
-    return GENDERS.get(lists.first_names.get(rest.split(" ")[0].lower(), ""), "")
+    given = rest.split(" ")[0]
+    women = share_of_women(given)
+    if women is None:
+        women = share_by_ending(given)
+    if 1 - CLEAR < women < CLEAR:
+        return ""
+    return "female" if women >= CLEAR else "male"
 
 
 def _described(expression: Expression, template: Template) -> Iterator[tuple[str, str]]:
