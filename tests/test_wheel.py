@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,31 @@ COMMANDS = {
     "link": ("link", "records.csv", "--engine", "own"),
     "sampled": ("solve", "scores.csv", "--method", "sampled", "--json"),
 }
+# A table of scores through the kernels of `cluster`, in a Python process that Spark has started.
+SPARK_TASK = """
+import os
+from pathlib import Path
+import pandas
+from pyspark.sql import SparkSession
+
+def first_task(batches):
+    import sys
+    import partita
+    assert "unpacked" in Path(partita.__file__).parts
+    scores = pandas.concat(batches)
+    clusters = partita.cluster(scores).to_pandas()
+    assert len(clusters) == 5
+    assert sys.modules.get("numba") is None and os.getpid() != driver
+    yield pandas.DataFrame({"pid": [os.getpid()]})
+
+driver = os.getpid()
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+session = builder.config("spark.driver.memory", "1g").getOrCreate()
+rows = session.createDataFrame(pandas.read_csv("scores.csv")).coalesce(1)
+assert rows.mapInPandas(first_task, "pid long").count() == 1
+print("tasks without numba")
+session.stop()
+"""
 linux = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
     reason="wheels with machine code are for Linux on x86-64",
@@ -64,6 +91,22 @@ def same_up_to_rounding(one: Any, other: Any) -> None:
         assert one == pytest.approx(other, rel=1e-4, abs=1e-5)
     else:
         assert one == other
+
+
+def run_unpacked(
+    wheel: Path, folder: Path, code: str, *options: str, arguments: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run code with the package of a wheel, all else as it is here, and an empty cache."""
+    unpacked = folder / "unpacked"
+    with zipfile.ZipFile(wheel) as content:
+        content.extractall(unpacked)
+    environment = os.environ | {
+        "PYTHONPATH": str(unpacked),
+        "PYSPARK_PYTHON": sys.executable,
+        "PARTITA_CACHE": str(folder / "cache"),
+    }
+    command = [sys.executable, *options, "-c", code, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +174,49 @@ def test_commands_answer_as_here_without_numba(
 
 
 @linux
+def test_the_library_for_older_processors_answers_as_the_newer_one(
+    environment: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "scores.csv").write_text(SCORES)
+    (tmp_path / "text.txt").write_text(TEXT)
+    code = (
+        "import sys\n"
+        "from partita.compilation import loading\n"
+        "loading.processor_level = lambda: sys.argv.pop(1)\n"
+        "level = loading.processor_level()\n"
+        "loading.processor_level = lambda: level\n"
+        "from partita.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    libraries = [line for line in open('/proc/self/maps') if 'kernels-' in line]\n"
+        "    assert libraries and all(f'kernels-{level}.so' in line for line in libraries)\n"
+    )
+    for name in ("run", "sampled"):
+        answers = []
+        for level in loading.LEVELS:
+            done = subprocess.run(
+                [environment / "python", "-c", code, level, *COMMANDS[name]],
+                cwd=tmp_path, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            answers.append([json.loads(line) for line in done.stdout.splitlines()])
+        same_up_to_rounding(*answers)
+
+
+@linux
+def test_a_fresh_spark_executor_compiles_nothing(wheel: Path, tmp_path: Path) -> None:
+    if shutil.which("java") is None and not os.environ.get("PARTITA_TEST_ALL"):
+        pytest.skip("needs Java")
+    (tmp_path / "scores.csv").write_text(SCORES)
+    done = run_unpacked(wheel, tmp_path, SPARK_TASK, "-W", "ignore")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["tasks", "without", "numba"]
+    assert "compiling" not in done.stderr
+    assert not (tmp_path / "cache").exists()
+
+
+@linux
 def test_changed_sources_without_a_compiler_are_refused_in_one_line(
     environment: Path, tmp_path: Path
 ) -> None:
@@ -157,9 +243,18 @@ def test_changed_sources_without_a_compiler_are_refused_in_one_line(
 
 
 def test_elsewhere_the_wheel_is_pure_and_requires_numba(tmp_path: Path) -> None:
-    wheel = build(tmp_path, "pure")
+    wheel = build(tmp_path / "wheel", "pure")
     assert wheel.name.endswith("-py3-none-any.whl")
     assert any(line.startswith("numba") for line in requirements(wheel) if "extra ==" not in line)
     with zipfile.ZipFile(wheel) as content:
         assert not any(name.endswith(".so") for name in content.namelist())
         assert "partita/compilation/runtime.ll" in content.namelist()
+    command = "import sys; from partita.cli import main; main()"
+    (tmp_path / "scores.csv").write_text(SCORES)
+    first, second = (
+        run_unpacked(wheel, tmp_path, command, arguments=COMMANDS["cluster"]) for _ in range(2)
+    )
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    assert "compiling for this machine, once" in first.stderr
+    assert "compiling" not in second.stderr
+    assert first.stdout == second.stdout != ""
