@@ -25,7 +25,7 @@ from partita.app.solve import (
 from partita.configurations.forest.batch_kernels import MergeRule
 from partita.configurations.forest.model import log_odds
 from partita.core import Budget, FloatArray, Id, IntArray
-from partita.core.tabular import Columns, Tabular
+from partita.core.tabular import Columns, SummarisedTables
 from partita.errors import InputError
 from partita.linkage.answers import (
     SAMPLED,
@@ -104,7 +104,7 @@ class ClusteredRecord:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clusters(Tabular):
+class Clusters(SummarisedTables):
     """Records with their clusters: a sequence of `ClusteredRecord`.
 
     The tables are `clusters` (the default), `alternatives`, `pairs`, `review`, `to_label` (pairs
@@ -149,19 +149,6 @@ class Clusters(Tabular):
     def weights(self, left: Id, right: Id) -> list[tuple[str, float]]:
         """Return what each column says about two records: nothing, if only scores are known."""
         return []
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary, and every table as a list of dicts."""
-        tables: dict[str, Any] = {"summary": self.summary.to_dict()}
-        for name, make in self._tables().items():
-            columns = make()
-            rows = zip(*columns.values(), strict=True)
-            tables[name] = [dict(zip(columns, row, strict=True)) for row in rows]
-        return tables
-
-    def columns(self, table: str) -> Columns:
-        """Return the columns of a table."""
-        return self._columns(table)
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         tables: dict[str, Callable[[], Columns]] = {

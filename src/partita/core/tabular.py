@@ -60,6 +60,26 @@ class Tabular:
         return tables[name]()
 
 
+class SummarisedTables(Tabular):
+    """Tables with a `summary` of all of them, which has the method to_dict."""
+
+    __slots__ = ()
+    summary: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary, and every table as a list of dicts."""
+        tables: dict[str, Any] = {"summary": self.summary.to_dict()}
+        for name, make in self._tables().items():
+            columns = make()
+            rows = zip(*columns.values(), strict=True)
+            tables[name] = [dict(zip(columns, row, strict=True)) for row in rows]
+        return tables
+
+    def columns(self, table: str) -> Columns:
+        """Return the columns of a table."""
+        return self._columns(table)
+
+
 def optional(module: str, what: str) -> Any:
     """Import a package that only some users need."""
     try:

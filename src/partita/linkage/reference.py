@@ -18,7 +18,7 @@ import numpy as np
 
 from partita.configurations.forest.model import STEEPEST
 from partita.core import FloatArray, Id, IntArray, pair
-from partita.core.tabular import Columns, Tabular
+from partita.core.tabular import Columns, SummarisedTables
 from partita.linkage.answers import DRAWS
 from partita.linkage.cluster_tables import ExpectedValue, Merges, chosen_threshold, estimated
 from partita.linkage.labels import FEWEST, read_labels
@@ -94,7 +94,7 @@ class MatchSummary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReferenceMatches(Tabular):
+class ReferenceMatches(SummarisedTables):
     """New records and what they match in a reference table.
 
     The tables are `matches` (the default): the reference record of each new one, or none, with its
@@ -111,19 +111,6 @@ class ReferenceMatches(Tabular):
     _reported: IntArray
     _worlds: int | None
     _seed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary, and every table as a list of dicts."""
-        tables: dict[str, Any] = {"summary": self.summary.to_dict()}
-        for name, make in self._tables().items():
-            columns = make()
-            rows = zip(*columns.values(), strict=True)
-            tables[name] = [dict(zip(columns, row, strict=True)) for row in rows]
-        return tables
-
-    def columns(self, table: str) -> Columns:
-        """Return the columns of a table."""
-        return self._columns(table)
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         tables = {"matches": self._matches, "candidates": self._candidate_columns}
