@@ -13,35 +13,37 @@ keys; with 20 and 5 keys there are 4 and 8 times as many.
 from __future__ import annotations
 
 import argparse
+import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from partita.app.train import train
+from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.core import FloatArray
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
 from partita.evaluation.calibration import bootstrap
+from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, cut_document
+from partita.pairs.characteristics import EXTENDED, characters, feature_offsets, pairs_of, quintiles
+from partita.pairs.columns import Column, template_columns
+from partita.pairs.models import MaximumEntropy
 from partita.templates.schema import Schema
-from partita.training.few_keys import (
-    PRECISION,
-    Lesson,
-    adapt_parameters,
-    lesson,
-    sizes_of,
-)
-from partita.training.maxent import contexts
+from partita.training.few_keys import Lesson, adapt_parameters, lesson, sizes_of
+from partita.training.key_likelihood import KeyLikelihood
+from partita.training.label_choice import feature_indices
+from partita.training.pair_models import every_pair
 from partita.training.parameter_files import (
     PairParameters,
     read_pair_parameters,
     shipped_pair_parameters,
 )
-from research.label_study import adapt, evidential_bits, small_sets, untrained_parameters
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("PARTITA_DATA", ROOT.parent / "shared" / "data"))
@@ -49,8 +51,37 @@ OTHERS = ("academic", "bio", "court", "interview", "speech", "textbook", "vlog",
 NUMBERS = {5: 8, 20: 4, 80: 1}  # keys, and how many times as many runs: few keys vary more
 HELD_OUT = 5  # one document in so many
 RUNS = 3
-SHIPPED, KEYS, PAIRS, BOTH = "shipped only", "keys only", "keys only, by pairs", "both"
-HEAD = ("corpus", "keys", SHIPPED, KEYS, PAIRS, BOTH, f"{BOTH} − {SHIPPED}", f"{BOTH} − {KEYS}")
+SHIPPED, KEYS, BOTH = "shipped only", "keys only", "both"
+HEAD = ("corpus", "keys", SHIPPED, KEYS, BOTH, f"{BOTH} − {SHIPPED}", f"{BOTH} − {KEYS}")
+
+
+def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
+    """Yield every set of at most `largest` templates with something to decide.
+
+    A set whose key contradicts what is known is left out: no choice of keys can teach it.
+    """
+    for document in documents:
+        for members in document.sets:
+            for chunk in np.array_split(members, -(-len(members) // largest)):
+                piece = cut_document(part(document.document, chunk), document.schema)
+                if piece.sets and not piece.crosses and not any(map(piece.broken, piece.sets)):
+                    yield piece
+
+
+def untrained_parameters(sets: Sequence[Cut]) -> PairParameters:
+    """Return parameters with weights of 0, and classes of distance, which need no keys."""
+    cutoffs = quintiles(map(_distances, sets))
+    even = MaximumEntropy(EXTENDED, np.zeros(int(feature_offsets(EXTENDED)[-1])), cutoffs)
+    greedy = GreedyParameters(0.5, 0.5, 0.5)
+    return PairParameters(even, even, greedy, ScaledParameters(1.0, 0.0), 0.05, 0.05)
+
+
+def _distances(document: Cut) -> Column:
+    observed = template_columns(
+        document.document.templates, schema=document.schema, compatible=document.compatible
+    )
+    questions = every_pair(document.labels, document.compatible)
+    return characters(pairs_of(observed, questions.left, questions.right, ()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,14 +128,15 @@ def _cuts(paths: Sequence[Path], schema: Schema | None) -> list[Cut]:
 
 def ways(corpus: Corpus, keys: Sequence[Lesson]) -> Iterator[tuple[str, FloatArray]]:
     """Yield the weights that each way learns from some keys."""
-    start, zero = corpus.start.every_pair, corpus.empty.every_pair
-    yield SHIPPED, start.weights
+    yield SHIPPED, corpus.start.every_pair.weights
     yield KEYS, adapt_parameters(corpus.empty, keys).every_pair.weights
-    codes = np.concatenate([key.pairs for key in keys])
-    yes = np.concatenate([key.open.yes for key in keys])
-    seen = contexts(codes, yes, sizes_of(start))
-    yield PAIRS, adapt(seen, np.zeros_like(zero.weights), PRECISION)
     yield BOTH, adapt_parameters(corpus.start, keys).every_pair.weights
+
+
+def evidential_bits(key: Lesson, weights: FloatArray, sizes: Sequence[int]) -> float:
+    """Return the bits of one key that knowledge does not exclude."""
+    odds = weights[feature_indices(key.pairs[key.places], sizes)].sum(axis=1)
+    return -KeyLikelihood(key.sets)(odds)[0] / math.log(2)
 
 
 Bits = dict[int, list[tuple[float, int]]]  # by document: bits and templates of each run
@@ -112,7 +144,7 @@ Bits = dict[int, list[tuple[float, int]]]  # by document: bits and templates of 
 
 def measured(corpus: Corpus, number: int, runs: int, seed: int) -> dict[str, Bits]:
     """Return the bits of held-out documents by way."""
-    bits: dict[str, Bits] = {name: {} for name in (SHIPPED, KEYS, PAIRS, BOTH)}
+    bits: dict[str, Bits] = {name: {} for name in (SHIPPED, KEYS, BOTH)}
     sizes = sizes_of(corpus.start.every_pair)
     for run in range(runs):
         rng = np.random.default_rng([seed, run])

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from partita.configurations.exact.posterior import exact
 from partita.configurations.odds import ScaledParameters
 from partita.core import FloatArray
 from partita.parameters import Learned
@@ -88,10 +87,10 @@ def held_out_bits(sets: Sequence[KeyedSet], rng: np.random.Generator) -> FloatAr
     for fold in range(FOLDS):
         rest = [one for one, home in zip(sets, folds, strict=True) if home != fold]
         shares = greedy.learn_greedy(rest).parameters
-        line = scaled.learn_scaled(rest, exact).parameters
+        line = scaled.learn_scaled(rest).parameters
         for n in np.flatnonzero(folds == fold).tolist():
             uniform, plain, fitted = (
-                scaled.key_bits(sets[n], exact, at) for at in (UNIFORM, scaled.EVIDENTIAL, line)
+                scaled.key_bits(sets[n], at) for at in (UNIFORM, scaled.EVIDENTIAL, line)
             )
             bits[n] = uniform, greedy.key_bits(sets[n], shares, uniform), plain, fitted
     return bits
@@ -104,7 +103,7 @@ def learn(
     names = ", ".join(table.file.removesuffix(".csv") for table in tables())
     words = f"coreference sets of 2 to 12 records of the tables {names}; pair probabilities by "
     words += "logistic regression on other clusters, those up to .01 taken for incompatible"
-    shares, line = greedy.learn_greedy(sets), scaled.learn_scaled(sets, exact)
+    shares, line = greedy.learn_greedy(sets), scaled.learn_scaled(sets)
     figures = _figures(bits)
     one = {
         "p2": shares.parameters.p2,

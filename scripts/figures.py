@@ -24,7 +24,6 @@ from functools import cache, partial
 from itertools import chain, combinations, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import partita
 from partita.antecedents.sets import coreference_sets
@@ -54,11 +53,9 @@ BLOCK = re.compile(
 )
 
 GUM = "experiment --from corefud {data}/gum/train --test {data}/gum/dev"
-OF_RESEARCH = ("raw", "study-keys")
+OF_RESEARCH = ("raw",)
 RAW = "raw --from corefud --test {data}/gum/dev"
 RAW_LEARNED = "raw --from corefud {data}/gum/train {data}/ewt/train.conllu --test {data}/gum/dev"
-KEYS_OF_GUM = "study-keys {data}/gum/train"
-KEYS_OF_DEPOTS = "study-keys {corpus} --shipped"
 EXAM = "{data}/muc4/tst3/key-tst3.v2"
 
 PARTS = {"dev": "seen by rule authors", "msg": "not seen", "new": "written after the rules"}
@@ -408,56 +405,6 @@ def paper_size() -> list[str]:
         return tables(printed(f"experiment {shlex.quote(str(keys))} --domain depots --splits 20"))
 
 
-# Which sets to label first
-
-
-@cache
-def study(command: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return the rows of a study by model and by what is equal: keys or templates."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in json.loads(printed(f"{command} --json"))["rows"]:
-        found.setdefault((row["model"], row["by"]), []).append(row)
-    return found
-
-
-def _amount(row: Mapping[str, Any]) -> str:
-    return f"{row['number']} keys" + ("’ templates" if row["by"] == "templates" else "")
-
-
-def _by_rule(
-    model: str, found: Sequence[Mapping[str, Any]], cell: Callable[[Mapping[str, Any]], str]
-) -> str:
-    lines: dict[str, list[str]] = {}
-    for row in found:
-        text = f"{row['bits']:.3f}" if row["rule"] == "random" else cell(row)
-        lines.setdefault(row["rule"], []).append(text)
-    heads = dict.fromkeys(map(_amount, found))
-    return table([model, *heads], [[rule, *cells] for rule, cells in lines.items()])
-
-
-def confirmation(command: str) -> str:
-    """Return a table for each model and each measure, with intervals."""
-
-    def cell(row: Mapping[str, Any]) -> str:
-        interval = f"{row['low']:+.3f} to {row['high']:+.3f}"
-        return f"{row['bits']:.3f} ({row['difference']:+.3f}, {interval})"
-
-    return "\n\n".join(_by_rule(model, found, cell) for (model, _), found in study(command).items())
-
-
-def comparison(command: str) -> str:
-    """Return a table for each model, with a star where the interval excludes 0."""
-
-    def cell(row: Mapping[str, Any]) -> str:
-        star = "*" if row["low"] > 0 or row["high"] < 0 else ""
-        return f"{row['difference']:+.3f}{star}"
-
-    found = study(command)
-    models = dict.fromkeys(model for model, _ in found)
-    joined = {m: [*found[m, "keys"], *found[m, "templates"]] for m in models}
-    return "\n\n".join(_by_rule(model, both, cell) for model, both in joined.items())
-
-
 # Systems of the MUC-4 exam
 
 
@@ -545,12 +492,6 @@ FIGURES = {
     "depots-paper-size-means": Figure(lambda: paper_size()[7]),
     "depots-models": Figure(partial(table_of, "experiment {corpus} --splits 0", 6)),
     "few-keys": Figure(few_keys, needs=("gum",)),
-    "keys-gum": Figure(
-        partial(confirmation, f"{KEYS_OF_GUM} --seed 1 --rule saved"), needs=("gum",)
-    ),
-    "keys-depots": Figure(partial(confirmation, f"{KEYS_OF_DEPOTS} --seed 1 --rule saved")),
-    "keys-gum-rules": Figure(partial(comparison, KEYS_OF_GUM), needs=("gum",)),
-    "keys-depots-rules": Figure(partial(comparison, KEYS_OF_DEPOTS)),
     "exam-systems": Figure(exam_systems, needs=("muc4",)),
     "exam-slots": Figure(exam_slots, needs=("muc4",)),
     "fused-claims": Figure(fused_claims, needs=("claims",)),

@@ -484,15 +484,14 @@ class TrainOptions(Options):
     select: bool = option("Select features by gain, and report the selection", False)
     fit: str = option(
         "Fitting method: keys (likelihood of whole keys, with a prior around existing parameters); "
-        "calibration (only a temperature for each model); pairs (pair by pair from scratch, as in "
-        "the paper); auto (pairs if features are selected or characteristics named, otherwise "
-        "keys)",
+        "pairs (pair by pair from scratch, as in the paper); auto (pairs if features are selected "
+        "or characteristics named, otherwise keys)",
         "auto",
         metavar="NAME",
-        check=one_of(("auto", "keys", "calibration", "pairs")),
+        check=one_of(("auto", "keys", "pairs")),
     )
     start: Any = option(
-        "Parameters that fitting by keys or calibration starts from, as written by train",
+        "Parameters that fitting by keys starts from, as written by train",
         type=Path,
         shown="parameters of the domain, or the shipped ones",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from partita.configurations.pair_models import split
 from partita.core import Budget, Configuration, restricted_growth
 from partita.corpora.documents import corpus_path, read_documents
 from partita.domains import schema_of
+from partita.evaluation.models import part
 from partita.evaluation.splits import Cut, cut_document
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
@@ -32,7 +34,6 @@ from partita.training.few_keys import (
 )
 from partita.training.key_likelihood import KeyedSet, KeyLikelihood, KeyPrior, fit_weights
 from partita.training.parameter_files import PairParameters, shipped_pair_parameters
-from research.label_study import small_sets
 
 START = shipped_pair_parameters()
 MODELS = ("evidential", "merging", "scaled", "greedy")
@@ -112,6 +113,16 @@ def test_few_keys_move_little_and_many_move_much() -> None:
     assert 0 < moved[0] < moved[1] < moved[2]
     still = fit_weights(KeyLikelihood((one,)), indices, np.zeros(1), KeyPrior(1e9, 1e9, 1e9))
     assert np.abs(still).max() < 1e-6
+
+
+def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
+    """Yield every set of at most `largest` templates with something to decide, as a document."""
+    for document in documents:
+        for members in document.sets:
+            for chunk in np.array_split(members, -(-len(members) // largest)):
+                piece = cut_document(part(document.document, chunk), document.schema)
+                if piece.sets and not piece.crosses and not any(map(piece.broken, piece.sets)):
+                    yield piece
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from partita.options import TrainOptions, described
 from partita.pairs.characteristics import EXTENDED, PAPER
 from partita.training.few_keys import Lesson, Taught, lesson, teach
 from partita.training.joint import train_joint
-from partita.training.pair_training import PairTrainingPlan, Selections, recalibrate, train_pairs
+from partita.training.pair_training import PairTrainingPlan, Selections, train_pairs
 from partita.training.parameter_files import (
     TRAININGS,
     PairParameters,
@@ -34,8 +34,7 @@ from partita.views import evaluation as selections_view
 Progress = Callable[[str], None]
 CHARACTERISTICS = {"paper": PAPER, "extended": EXTENDED}
 MODELS = "greedy, merging, evidential, scaled"
-RECALIBRATED = "temperatures of evidential, scaled, merging"
-KEYS, CALIBRATION = "keys", "calibration"
+KEYS = "keys"
 _Start = tuple[PairParameters, str]
 
 
@@ -134,8 +133,7 @@ def train(
 
     `fit="keys"` maximises the likelihood of whole keys under `model`, with a prior around the
     parameters of `start` (a file or a trained model; those of the domain, or the shipped ones, by
-    default). `fit="calibration"` keeps all weights and learns only a temperature for each model.
-    `fit="pairs"` fits pairs from scratch, as the paper does. "auto" is "keys" unless
+    default). `fit="pairs"` fits pairs from scratch, as the paper does. "auto" is "keys" unless
     characteristics are named or selected.
     """
     return train_model(keys, TrainOptions.of(locals()))
@@ -151,14 +149,11 @@ def train_model(keys: Any, options: TrainOptions) -> TrainedModel:
     fit, characteristics, select = options.fit, options.characteristics, options.select
     if options.model == "joint":
         return _joint(documents, select, fit, options.seed, learned_from, report)
-    whole = fit in (KEYS, CALIBRATION)
-    whole = whole or (fit == "auto" and characteristics is None and not select)
-    _check_options(whole, characteristics, select, options.start, KEYS if fit == "auto" else fit)
+    whole = fit == KEYS or (fit == "auto" and characteristics is None and not select)
+    _check_options(whole, characteristics, select, options.start)
     cuts = _cuts(documents, options.domain, paths, report)
     if whole:
         start = _start(options.start, options.domain)
-        if fit == CALIBRATION:
-            return _recalibrated(cuts, start, learned_from, options.seed, report)
         return _from_keys(cuts, start, options.model, learned_from, report)
     chosen = CHARACTERISTICS[characteristics or "extended"]
     plan = PairTrainingPlan(chosen, select, options.seed, learned_from)
@@ -166,18 +161,14 @@ def train_model(keys: Any, options: TrainOptions) -> TrainedModel:
     return TrainedModel(MODELS, _figures(learned), learned, selected)
 
 
-def _check_options(
-    whole: bool, characteristics: str | None, select: bool, start: Any, fit: str
-) -> None:
+def _check_options(whole: bool, characteristics: str | None, select: bool, start: Any) -> None:
     if whole and (characteristics is not None or select):
         raise InputError(
-            f"--fit {fit} keeps the characteristics that it starts from; "
+            "--fit keys keeps the characteristics that it starts from; "
             "use --fit pairs with --characteristics or --select"
         )
     if not whole and start is not None:
-        raise InputError(
-            "--start is for --fit keys and calibration; --fit pairs starts from scratch"
-        )
+        raise InputError("--start is for --fit keys; --fit pairs starts from scratch")
 
 
 def _start(start: str | os.PathLike[str] | TrainedModel | None, domain: str | None) -> _Start:
@@ -216,24 +207,6 @@ def _lessons(cuts: Sequence[Cut], parameters: PairParameters, progress: Progress
     if not lessons:
         raise InputError("no key leaves anything to decide (expected sets with compatible pairs)")
     return lessons
-
-
-def _recalibrated(
-    cuts: Sequence[Cut], start: _Start, learned_from: str, seed: int, progress: Progress
-) -> TrainedModel:
-    """Learn a temperature for each model, with all weights as they are."""
-    parameters, _ = start
-    lessons = _lessons(cuts, parameters, progress)
-    progress(f"temperatures from {len(lessons):,} keys")
-    found = recalibrate(parameters, lessons, learned_from, seed)
-    figures: dict[str, float] = {}
-    for one in found.temperatures:
-        figures |= {
-            f"temperature of {one.model}": one.value,
-            f"held-out bits per set of {one.model} before": one.before,
-            f"held-out bits per set of {one.model} after": one.after,
-        }
-    return TrainedModel(RECALIBRATED, figures, found.parameters)
 
 
 def key_rows(taught: Taught) -> list[dict[str, Any]]:

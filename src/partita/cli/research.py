@@ -54,7 +54,6 @@ def train(options: TrainCommand, console: Console) -> None:
       partita train gum/train --model joint --out joint.json
       partita train keys.jsonl --characteristics paper --select --out m.json
       partita train keys.jsonl --start parameters.json --out better.json
-      partita train keys.jsonl --fit calibration --out calibrated.json
       partita train keys.jsonl --fit pairs --out parameters.json
     """
     from partita.app.train import check_folder, train_model

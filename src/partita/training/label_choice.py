@@ -130,12 +130,6 @@ def inverse_with_keys(
     )
 
 
-def information(inverse: FloatArray, key: KeyInformation) -> float:
-    """Return the bits about the weights; information that is already there does not count again."""
-    root = np.linalg.cholesky(_innovation(key.rows @ inverse, key))
-    return float(np.log(np.diag(root)).sum()) / LOG2
-
-
 def expected_saving(inverse: FloatArray, key: KeyInformation, spread: FloatArray) -> float:
     """Return the bits that the keys behind M are expected to save; `spread` is A⁻¹ M A⁻¹."""
     inner = key.rows @ spread @ key.rows.T

@@ -146,7 +146,6 @@ class Regression:
     count: FloatArray
     yes: FloatArray
     precision: float
-    offset: FloatArray | float = 0.0
 
     def newton(self, start: FloatArray) -> FloatArray:
         """Return the most probable weights; without a prior, of several those nearest to the
@@ -161,13 +160,13 @@ class Regression:
         return weights
 
     def objective(self, weights: FloatArray) -> float:
-        scores = self.offset + self.table @ weights
+        scores = self.table @ weights
         nats = float(self.count @ np.logaddexp(0, scores) - self.yes @ scores)
         return nats + self.precision * float(weights @ weights) / 2
 
     def _step(self, weights: FloatArray) -> tuple[FloatArray, float]:
         """Return the step, and twice what it would gain if the curvature stayed as it is."""
-        p = logistic_probability(self.offset + self.table @ weights)
+        p = logistic_probability(self.table @ weights)
         gradient = self.table.T @ (self.yes - self.count * p) - self.precision * weights
         curvature = self.table.T @ (self.table * (self.count * p * (1 - p))[:, None])
         curvature[np.diag_indices_from(curvature)] += self.precision
