@@ -334,7 +334,10 @@ class Output:
 
     def _interrupted(self) -> str:
         of_total = "" if self.total is None else f" of {self.total:,}"
-        text = f"{self.done + self.skipped:,}{of_total} {self.noun}s were finished"
+        finished = self.done + self.skipped
+        text = f"{finished:,}{of_total} {self.noun}s were finished"
+        if not finished:
+            return text
         if self.sinks:
             text += f" and are in {' and '.join(sink.place for sink in self.sinks)}"
         if any(sink.resumable for sink in self.sinks):
