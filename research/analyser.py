@@ -629,7 +629,7 @@ def read_text(
     """Return the tokens of a document's text with predicted tags and trees, and its mentions."""
     tokens = document_tokens(document)
     texts = [case(text) for text in tokens.texts]
-    trees = analyser.trees(texts, tokens.ends_of_sentences, whole_names=False)
+    trees = analyser.trees(texts, tokens.ends_of_sentences)
     gold = gold_mentions(document, tokens, names.types)
     return ReadText(texts, tokens.ends_of_sentences, trees.tags, trees.heads, trees.relations, gold)
 

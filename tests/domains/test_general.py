@@ -254,7 +254,8 @@ def test_a_line_of_business_belongs_to_the_name_of_a_company() -> None:
 def test_capital_letters_tell_nothing_in_titles() -> None:
     analyser = shipped_analyser()
     words = ["Ancient", "Rome", "Road", "Building", "Began", "With", "Soldiers"]
-    named, plain = (analyser.trees(words, [len(words)], whole_names=on) for on in (True, False))
+    blanks = [1] * len(words)
+    named, plain = (analyser.trees(words, [len(words)], space=space) for space in (blanks, None))
     assert named.tags.tolist() == plain.tags.tolist()
 
 

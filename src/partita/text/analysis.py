@@ -28,13 +28,16 @@ from partita.text.mentions import (
     Found,
     MentionModel,
     agreed,
+    alike_in_lists,
     decided_types,
     headed_by_institution,
     partitives,
     roles_of,
     tags_of_whole_names,
     telling_capitals,
+    without_headings,
 )
+from partita.text.names import Name, find_names, unify
 from partita.text.parser import Parser, feature_places
 from partita.text.parser_kernels import HashedModel
 from partita.text.tagger_models import (
@@ -72,11 +75,13 @@ class Trees:
     tags: NDArray[np.uint8]
     heads: IntArray
     relations: NDArray[np.uint8]
+    names: Mapping[int, Name] = field(default_factory=dict)  # by their heads
 
 
-PROPER_TAGS = ("NNP|PROPN", "NNPS|PROPN")
 PERSONS = {"executive", "individual", "national", "native", "official", "representative"}
-AS_NAME = {"NN": "NNP|PROPN", "VBG": "NNP|PROPN", "NNS": "NNPS|PROPN"}
+AS_NAME = {
+    "NN": "NNP|PROPN", "VBG": "NNP|PROPN", "NNS": "NNPS|PROPN", "JJ": "NNP|PROPN"
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,30 +128,39 @@ class Analyser:
         return [int(table.clusters[row]) + 1, sense + 1, *groups, listed]
 
     def trees(
-        self, words: Sequence[str], ends: Sequence[int], *, whole_names: bool = True
+        self, words: Sequence[str], ends: Sequence[int], *, space: Sequence[int] | None = None
     ) -> Trees:
         """Return the tags and trees of sentences; `ends` holds the index after each.
 
-        With `whole_names`, capitalised nouns after a name are tagged as part of it.
+        With `space`, what precedes each word, the words of a name are one part of the tree.
         """
         bounds = np.asarray(ends, dtype=np.int64)
         numbers, rows = self.forms.of(words)
         tags = self.tagger.tag_rows(numbers, rows, bounds)
-        if not whole_names:
+        if space is None:
             heads, relations = self.parser.parse(numbers, rows, tags, bounds)
             return Trees(numbers, rows, bounds, tags, heads, relations)
         proper, as_name = self._name_tags()
         telling = telling_capitals(words, bounds)
-        tags = tags_of_whole_names(words, tags, telling, proper, as_name)
+        only_after = [n for n in as_name if self.tagger.tags[n].startswith("JJ")]
+        tags = tags_of_whole_names(words, tags, telling, proper, as_name, only_after)
         self._tag_persons(words, tags)
+        names = find_names(words, space, bounds, proper[tags], telling)
+        name_tag = next(iter(as_name.values()), 0)
+        for name in names:
+            for place in range(name.first, name.last + 1):
+                if words[place][0].isupper() and not proper[tags[place]]:
+                    tags[place] = as_name.get(int(tags[place]), name_tag)
         heads, relations = self.parser.parse(numbers, rows, tags, bounds)
-        labels = self.parser.labels
+        labels, tops = self.parser.labels, [name.first for name in names]
         if "flat" in labels and "compound" in labels:
+            flat, compound = labels.index("flat"), labels.index("compound")
             headed_by_institution(
-                words, proper[tags] & telling, bounds, heads, relations, labels.index("flat"),
-                labels.index("compound"),
-            )  # fmt: skip
-        return Trees(numbers, rows, bounds, tags, heads, relations)
+                words, proper[tags] & telling, bounds, heads, relations, flat, compound
+            )
+            tops = unify(names, words, bounds, heads, relations, flat, compound)
+        by_head = dict(zip(tops, names, strict=True))
+        return Trees(numbers, rows, bounds, tags, heads, relations, by_head)
 
     def _tag_persons(self, words: Sequence[str], tags: NDArray[np.uint8]) -> None:
         """Make "executive" a noun where no noun follows: the chief executive of Acme."""
@@ -162,7 +176,7 @@ class Analyser:
     def _name_tags(self) -> tuple[NDArray[np.bool_], dict[int, int]]:
         """Return which tags are of names, and which of these a noun in a name gets."""
         numbers = {tag: n for n, tag in enumerate(self.tagger.tags)}
-        proper = np.array([tag in PROPER_TAGS for tag in numbers], dtype=np.bool_)
+        proper = np.array([tag.startswith("NNP") for tag in numbers], dtype=np.bool_)
         as_name = {
             n: numbers[name]
             for tag, n in numbers.items()
@@ -184,7 +198,7 @@ class Analyser:
         tokens = tokenize(message)
         if not tokens.texts:
             return ()
-        trees = self.trees(tokens.texts, tokens.ends_of_sentences)
+        trees = self.trees(tokens.texts, tokens.ends_of_sentences, space=tokens.space)
         mentions = self._mentions(self._named(trees, tokens.texts), trees.ends)
         return tuple(self._sentences(message, tokens, trees, mentions))
 
@@ -195,8 +209,14 @@ class Analyser:
         proper, _ = self._name_tags()
         named = proper[trees.tags] & telling_capitals(texts, trees.ends)
         found = self.find(trees, min(self.threshold, MIN_NAME_PROBABILITY))
-        found, decided = decided_types(found, texts, named, self.mentions.types, self.threshold)
-        found = partitives(agreed(found, texts, decided), texts)
+        found, decided = decided_types(
+            found, texts, named, self.mentions.types, self.threshold, trees.names
+        )
+        if "conj" in self.parser.labels:
+            joined = trees.relations == self.parser.labels.index("conj")
+            found = alike_in_lists(found, texts, named, trees.heads, joined, trees.ends)
+        found = partitives(agreed(found, texts, decided, trees.names), texts)
+        found = without_headings(found, texts, trees.ends, proper[trees.tags])
         return _without_marks(found, texts)
 
     def find_in(self, sentences: Sequence[PlacedSentence]) -> tuple[PlacedSentence, ...]:

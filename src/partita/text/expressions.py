@@ -40,6 +40,8 @@ ROLES = {"nsubj": "subject", "csubj": "subject", "obj": "object", "iobj": "objec
          "obl": "oblique", "appos": "apposition"}  # fmt: skip
 MODIFIERS = ("amod", "compound", "nummod")
 NAMELIKE = ("flat", "compound", "nummod")
+JOINING = frozenset({"-", "&"})
+GOING_ON = JOINING | {"of", "the", "for", "de"}  # words inside names
 WORDED = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
@@ -52,8 +54,8 @@ LEGAL_FORMS = {
 BUSINESSES = {
     "aerospace", "airlines", "airways", "analytics", "associates", "automotive", "aviation",
     "bancorp", "biosciences", "biotech", "bros", "capital", "chemicals", "consulting",
-    "diagnostics", "dynamics", "electronics", "energy", "entertainment", "foods", "freight",
-    "genetics", "group", "healthcare", "holdings", "hotels", "industries", "insurance",
+    "diagnostics", "dynamics", "electric", "electronics", "energy", "entertainment", "foods",
+    "freight", "genetics", "group", "healthcare", "holdings", "hotels", "industries", "insurance",
     "investments", "laboratories", "labs", "logistics", "media", "metals", "minerals", "mining",
     "motors", "networks", "partners", "petroleum", "pharma", "pharmaceuticals", "pictures",
     "properties", "publishing", "railways", "realty", "resorts", "retail", "robotics",
@@ -165,16 +167,27 @@ def name_of(tree: Tree, head: int, inside: Iterable[int]) -> str:
     """Return the run of name words around the head, through "of" and "the" to further ones."""
     positions = set(inside)
     first = last = head
-    while first - 1 in positions and _of_name(tree.words[first - 1]):
-        first -= 1
+    while (step := _step_back(tree.words, first, positions)) > 0:
+        first -= step
     while (step := _step(tree.words, last, positions)) > 0:
         last += step
-    return " ".join(tree.words[n].form for n in range(first, last + 1))
+    name = " ".join(tree.words[n].form for n in range(first, last + 1))
+    return name.replace(" - ", "-")
 
 
 def _of_name(word: Word) -> bool:
     namelike = word.relation.partition(":")[0] in NAMELIKE and word.form[:1].isupper()
     return word.upos == "PROPN" or namelike
+
+
+def _step_back(words: Sequence[Word], first: int, positions: set[int]) -> int:
+    """Return how far before a word its name goes: to the one before, or over a hyphen or "&"."""
+    if first - 1 not in positions:
+        return 0
+    if _of_name(words[first - 1]):
+        return 1
+    joined = words[first - 1].form in JOINING and first - 2 in positions
+    return 2 if joined and _of_name(words[first - 2]) else 0
 
 
 def _step(words: Sequence[Word], last: int, positions: set[int]) -> int:
@@ -185,7 +198,7 @@ def _step(words: Sequence[Word], last: int, positions: set[int]) -> int:
         word = words[last + step]
         if _of_name(word) or (step == 1 and word.relation == "flat"):
             return step
-        if word.form.lower() not in ("of", "the", "for", "de", "&"):
+        if word.form.lower() not in GOING_ON:
             return 0
     return 0
 
@@ -433,7 +446,7 @@ def _apposed(place: int, expressions: Sequence[Expression], names: Sequence[str]
     """Return the mention beside which this one stands, unless their types contradict it."""
     expression = expressions[place]
     word = expression.at.tree.words[expression.head]
-    if word.relation.partition(":")[0] != "appos":
+    if word.relation.partition(":")[0] != "appos" and word.relation != "nmod:desc":
         return ""
     name = _mention_with_head([word.head], place, expressions, names)
     own = expression.mention.types

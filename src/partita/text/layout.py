@@ -37,6 +37,8 @@ NUMBER = re.compile(
 NOT_PROSE = re.compile(r"[^\w\"'\[]|_|[0-9A-Za-z]{1,4}[.)]|[0-9]{1,2}\.|[^:]{1,31}:")
 MARKDOWN = re.compile(r"#{1,6}\s+(?=\S)")
 CLOSING = re.compile(r"\s*#+\s*$")
+# a turn of a dialogue: a name and a colon
+TURN = re.compile(r"^[ \t]*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):[ \t]", re.MULTILINE)
 LONG_LINE = 120
 SHORT_LINE = 44
 FUNCTION_WORDS = frozenset(
@@ -120,6 +122,8 @@ def _is_new(part: list[Line], line: Line, markers: frozenset[str], bulleted: boo
     if section_label(text) or (len(part) == 1 and _is_colon_heading(before.text)):
         return True
     if len(before.text) > LONG_LINE and ended:
+        return True
+    if TURN.match(text) and TURN.match(part[0].text):
         return True
     marked = _is_bullet(part[0]) or _is_number(part[0], markers)
     return ended and line.indent >= before.indent + 2 and not marked

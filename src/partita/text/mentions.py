@@ -7,7 +7,7 @@ training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import IntArray
-from partita.text.expressions import is_company_word
+from partita.text.expressions import WORDED, is_company_word
+from partita.text.given_names import place_size, share_of_women
+from partita.text.names import GREETINGS, OFFICES, Name
 from partita.text.parser import check_model
 from partita.text.parser_kernels import HashedModel
 from partita.text.tagger_models import Rows
-from partita.text.tokens import POSSESSIVE
+from partita.text.tokens import POSSESSIVE, STOPS
 from partita.text.words import shipped_words
 
 # h: the head, g: its governor, k: its governor's; c: case word, d: determiner or possessor; l, m:
@@ -114,6 +116,12 @@ KINDS = {
     "manufacturer", "newspaper", "operator", "producer", "publisher", "regulator", "retailer",
     "start-up", "startup", "subsidiary", "supermarket", "supplier", "university", "utility",
 }  # fmt: skip
+UNATTACHED = {
+    "after", "against", "as", "at", "before", "by", "during", "for", "into", "on", "since", "to",
+    "until", "with", "without",
+}  # fmt: skip
+DIVISIONS = {"act", "appendix", "book", "canto", "chapter", "part", "scene", "section", "volume"}
+AGENCIES = {"AFP", "AP", "Bloomberg", "Reuters", "TASS", "UPI", "Xinhua"}
 TITLES = {
     "capt", "cllr", "col", "dame", "dr", "gen", "lady", "lord", "lt", "miss", "mr", "mrs", "ms",
     "prof", "rev", "sgt", "sir",
@@ -124,6 +132,8 @@ ACRONYMS = {
     "organization": 4.0, "place": 1.0, "abstract": 2.0, "person": 0.05, "animal": 0.2,
     "substance": 0.2, "object": 0.4, "event": 0.4, "plant": 0.2, "time": 0.2,
 }  # fmt: skip
+# The same for two words with a hyphen of which the first is no given name: Coca-Cola.
+HYPHENATED = {"organization": 6.0, "place": 2.0, "person": 0.1}
 LONGEST_ACRONYM = 6
 NOUNS = {
     "AC", "AD", "AI", "AM", "ATM", "BC", "CCTV", "CD", "CEO", "CFO", "COO", "CTO", "CV", "DIY",
@@ -135,10 +145,13 @@ NOUNS = {
 PARTS = {"all", "any", "both", "each", "few", "half", "many", "most", "none", "one", "several",
          "some", "three", "two"}  # fmt: skip
 SMALL = 0.4  # share of words in small letters, from which capital letters mark names
-MIN_NAME_PROBABILITY = 0.15  # least probability of a mention that is the name of an organization
+SMALL_ENDED = 0.15  # the same in a sentence that ends in a full stop: titles seldom do
+MIN_NAME_PROBABILITY = 0.05  # least probability of a mention that is the name of an organization
+NO_NAME = 0.4  # most probability that a name of several words is no mention
 MENTIONED = 0.8  # and the probability that it then has
 SAID = 0.9  # weight of the type that the words of a name decide
 COUNTS = 4.0  # how many mentions one with a decided type counts for
+LISTED = 0.6  # weight of the types of the other names in a list
 AGREEMENT = 0.7  # weight of the types of mentions with the same head in a text
 
 
@@ -150,7 +163,8 @@ def telling_capitals(words: Sequence[str], ends: IntArray) -> BoolArray:
     telling = np.zeros(len(words), dtype=np.bool_)
     for first, last in pairwise([0, *ends.tolist()]):
         small = sum(word[0].islower() for word in words[first:last])
-        if small >= SMALL * sum(word[0].isalpha() for word in words[first:last]):
+        least = SMALL_ENDED if words[last - 1] in STOPS else SMALL
+        if small >= least * sum(word[0].isalpha() for word in words[first:last]):
             telling[first:last] = True
     return telling
 
@@ -161,12 +175,14 @@ def tags_of_whole_names(
     telling: BoolArray,
     proper: BoolArray,
     as_name: Mapping[int, int],
+    only_after: Collection[int],
 ) -> NDArray[np.uint8]:
     """Return tags in which nouns are names where capital letters say so.
 
     A capitalised noun after a name belongs to it: Bayline Shipping. A capitalised noun that the
     table of words does not contain is a name, and so is an acronym. `telling` says of which words
-    the capital letters count, `proper` which tags are of names, `as_name` which one a noun gets.
+    the capital letters count, `proper` which tags are of names, `as_name` which one a noun gets;
+    those in `only_after` get it only after a name: General Electric.
     """
     changed = tags.copy()
     find = shipped_words().find
@@ -175,7 +191,10 @@ def tags_of_whole_names(
         if word[0].islower() or not follows:
             continue
         after_name = proper[changed[n - 1]] and word.istitle()
-        if after_name or _is_acronym(word) or (word.istitle() and find(word) < 0):
+        alone = tags[n] not in only_after and (
+            _is_acronym(word) or (word.istitle() and find(word) < 0)
+        )
+        if after_name or alone:
             changed[n] = as_name[int(tags[n])]
     return changed
 
@@ -210,34 +229,88 @@ def _swap(heads: IntArray, first: int, last: int) -> None:
 
 
 def decided_types(
-    found: Found, texts: Sequence[str], named: BoolArray, types: Sequence[str], threshold: float
+    found: Found,
+    texts: Sequence[str],
+    named: BoolArray,
+    types: Sequence[str],
+    threshold: float,
+    names: Mapping[int, Name],
 ) -> tuple[Found, BoolArray]:
     """Return mentions with the types that their own words decide, and which ones are decided.
 
     A name that begins with a title such as "Ms" is that of a person. A name is that of an
     organization if it ends in a legal form, a line of business or a kind of institution, if "&"
-    joins its words, or if a noun such as "retailer" precedes it. Parts of names are no mentions of
-    their own: neither word of "Acme Corp.", and not the last word of "Ranmore Council" or "Ruth
-    Okafor". `named` says of each word whether it is one of a name. Other mentions need at least
-    the threshold as their probability.
+    joins its words, or if a noun such as "retailer" precedes it. `names` are those of several
+    words, by their heads: a mention has all of them, and parts of names are no mentions of their
+    own. `named` says of each word whether it is one of a name. Other mentions need at least the
+    threshold as their probability.
     """
     if not {ORGANIZATION, PERSON} <= set(types):
         likely = np.flatnonzero(found.chances[:, 0] <= 1 - threshold)
         return Found(found.places[likely], found.chances[likely]), likely < 0
+    found = _with_whole_names(found, texts, named, names)
     places = without_possessive(found.places, texts)
     company = [_is_company(texts, *place) for place in places]
     decided = np.zeros(len(places), dtype=np.int64)
     for n, place in enumerate(places):
+        name = names.get(place[0])
         if company[n] or _is_organization(texts, named, *place):
             decided[n] = types.index(ORGANIZATION)
         elif _is_titled(texts, named, *place):
             decided[n] = types.index(PERSON)
+        elif name is not None and name.type in types:
+            decided[n] = types.index(name.type)
+        elif name is None and _is_employer(texts, named, place):
+            decided[n] = types.index(ORGANIZATION)
     chances = found.chances.copy()
     _weigh_acronyms(chances, places, texts, named, types)
     _decide(chances, decided)
     kept = _whole(places, company, texts, named)
     kept = kept[chances[kept, 0] <= 1 - threshold]
     return Found(found.places[kept], chances[kept]), decided[kept] > 0
+
+
+def _with_whole_names(
+    found: Found, texts: Sequence[str], named: BoolArray, names: Mapping[int, Name]
+) -> Found:
+    """Return the mentions without those that are parts of names; names lie in them whole.
+
+    A name is a mention at least as probably as any of its parts.
+    """
+    inside = {n: head for head, name in names.items() for n in range(name.first, name.last + 1)}
+    places, chances = found.places.copy(), found.chances.copy()
+    kept = np.ones(len(places), dtype=np.bool_)
+    least: dict[int, float] = {}
+    for n, (head, _, _, _) in enumerate(places.tolist()):
+        top = inside.get(head, -1)
+        kept[n] = top in (-1, head)
+        least[top] = min(least.get(top, NO_NAME), float(chances[n, 0]))
+    for n, (head, first, last, joined) in enumerate(places.tolist()):
+        if first < head and texts[first] in GREETINGS:
+            first += 1
+            places[n, 1] = first
+        if not kept[n] or not (named[head] or head in names) or joined == 2:
+            continue
+        name = names.get(head, Name(head, head, ""))
+        places[n, 1:3] = min(first, name.first), max(last, name.last)
+        if last > name.last and _goes_too_far(texts, name, last):
+            places[n, 2] = name.last
+        if name.type == PERSON and name.first and texts[name.first - 1] in OFFICES | NOUNS:
+            places[n, 1] = name.first
+        if head in names and least[head] < chances[n, 0]:
+            chances[n, 1:] *= (1 - least[head]) / max(1 - chances[n, 0], 1e-12)
+            chances[n, 0] = least[head]
+    return Found(places[kept], chances[kept])
+
+
+def _goes_too_far(texts: Sequence[str], name: Name, last: int) -> bool:
+    """Return whether a mention takes words that no name has: Margaret Hale | disagreed.
+
+    In GUM's training part "with", "on" and the like never belong to the name before them.
+    """
+    following = texts[name.last + 1]
+    alone = last == name.last + 1 and following[0].islower()
+    return alone or following in UNATTACHED
 
 
 def _decide(chances: NDArray[np.float64], decided: IntArray) -> None:
@@ -273,6 +346,71 @@ def _whole(
     return np.flatnonzero([not is_part(first, last) for _, first, last in places])
 
 
+def without_headings(
+    found: Found, texts: Sequence[str], ends: IntArray, proper: BoolArray
+) -> Found:
+    """Return the mentions without "Chapter 1", and in headings in capitals only names.
+
+    A word is a name in such a heading if it is tagged so, or capitalised elsewhere in the text.
+    """
+    bounds = list(pairwise([0, *ends.tolist()]))
+    upper = [_is_upper(texts[first:last]) for first, last in bounds]
+    loud = sum(
+        last - first for (first, last), is_upper in zip(bounds, upper, strict=True) if is_upper
+    )
+    if 2 * loud >= len(texts):
+        upper = [False] * len(bounds)
+    division = [_is_division(texts[first:last]) for first, last in bounds]
+    if not any(upper) and not any(division):
+        return found
+    known = {texts[n].upper() for n in np.flatnonzero(proper).tolist() if texts[n].istitle()}
+    sentences = np.searchsorted(ends, found.places[:, 0], side="right").tolist()
+    kept = [
+        not division[sentence]
+        and (not upper[sentence] or bool(proper[head]) or texts[head] in known)
+        for sentence, head in zip(sentences, found.places[:, 0].tolist(), strict=True)
+    ]
+    return Found(found.places[kept], found.chances[kept])
+
+
+def _is_upper(words: Sequence[str]) -> bool:
+    letters = [word for word in words if word[0].isalpha()]
+    return len(letters) > 1 and all(map(str.isupper, letters))
+
+
+def _is_division(words: Sequence[str]) -> bool:
+    """Return whether a line is a heading such as "Chapter 1" or "PART TWO"."""
+    if not 2 <= len(words) <= 3 or words[0].lower() not in DIVISIONS:
+        return False
+    number = words[1].rstrip(".").lower()
+    return number.isdigit() or number in WORDED or not set(number) - set("ivxlc")
+
+
+def alike_in_lists(
+    found: Found, texts: Sequence[str], named: BoolArray, heads: IntArray, joined: BoolArray,
+    ends: IntArray,
+) -> Found:  # fmt: skip
+    """Move the types of names that a list joins towards each other: Siemens, Bosch and ABB.
+
+    `heads` are positions in their sentence, `joined` says which words are conjuncts of their heads.
+    """
+    starts = np.concatenate([[0], ends])[np.searchsorted(ends, found.places[:, 0], side="right")]
+    above = np.where(joined[found.places[:, 0]], heads[found.places[:, 0]] + starts, -1)
+    groups: dict[int, list[int]] = {}
+    for n, head in enumerate(found.places[:, 0].tolist()):
+        if texts[head][0].isupper() and found.places[n, 3] != 2:
+            in_list = above[n] >= 0 and named[head] and texts[above[n]][0].isupper()
+            groups.setdefault(int(above[n]) if in_list else head, []).append(n)
+    chances = found.chances.copy()
+    for members in groups.values():
+        if len(members) > 1:
+            own = 1 - chances[members, :1]
+            shares = found.chances[members, 1:] / own
+            others = (shares.sum(axis=0) - shares) / (len(members) - 1)
+            chances[members, 1:] = own * ((1 - LISTED) * shares + LISTED * others)
+    return Found(found.places, chances)
+
+
 def partitives(found: Found, texts: Sequence[str]) -> Found:
     """Give "one of the analysts" the types of the analysts."""
     whole = {place[1]: n for n, place in enumerate(found.places.tolist())}
@@ -285,22 +423,28 @@ def partitives(found: Found, texts: Sequence[str]) -> Found:
     return Found(found.places, chances)
 
 
-def agreed(found: Found, texts: Sequence[str], decided: BoolArray) -> Found:
+def agreed(
+    found: Found, texts: Sequence[str], decided: BoolArray, names: Mapping[int, Name]
+) -> Found:
     """Move the types of mentions towards the mean of those with the same head in the text.
 
     The first word of a company's name counts as its head, and a name also counts for mentions of
     its last word alone. A decided type counts as much as those of several others.
     """
     places = without_possessive(found.places, texts)
-    heads = [_key(texts, *place) for place in places]
+    heads = [_key(texts, names, *place) for place in places]
     numbers = {head: n for n, head in enumerate(dict.fromkeys(heads))}
     of = np.array([numbers[head] for head in heads], dtype=np.int64)
     counted = np.where(decided, COUNTS, 1.0)[:, None] * found.chances[:, 1:]
     sums = np.zeros((len(numbers), counted.shape[1]))
     np.add.at(sums, of, counted)
-    for n, (_, first, last) in enumerate(places):
+    for n, (head, first, last) in enumerate(places):
         surname = numbers.get(texts[last].lower(), of[n])
-        if surname != of[n] and not decided[n] and _is_name(texts, first, last):
+        if (
+            surname != of[n]
+            and _is_name(texts, first, last)
+            and not _is_company(texts, head, first, last)
+        ):
             sums[surname] += counted[n]
     means = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-12)
     own = 1 - found.chances[:, :1]
@@ -308,7 +452,9 @@ def agreed(found: Found, texts: Sequence[str], decided: BoolArray) -> Found:
     return Found(found.places, np.hstack([found.chances[:, :1], shares]))
 
 
-def _key(texts: Sequence[str], head: int, first: int, last: int) -> str:
+def _key(texts: Sequence[str], names: Mapping[int, Name], head: int, first: int, last: int) -> str:
+    if (name := names.get(head)) is not None and name.type in (PERSON, "place"):
+        return " ".join(texts[name.first : name.last + 1]).lower()
     if head == last and _is_company(texts, head, first, last):
         head = _name_words(texts, first, last)[0]
     return texts[head].lower()
@@ -318,12 +464,20 @@ def _weigh_acronyms(
     chances: NDArray[np.float64], places: Sequence[Place], texts: Sequence[str],
     named: BoolArray, types: Sequence[str],
 ) -> None:  # fmt: skip
-    """Change the probabilities of the types of acronyms by what acronyms name."""
-    factors = np.array([ACRONYMS.get(entity_type, 1.0) for entity_type in types[1:]])
-    for n, (head, _, last) in enumerate(places):
-        if head == last and named[head] and _is_acronym(texts[head]):
-            weighed = factors * chances[n, 1:]
-            chances[n, 1:] = (1 - chances[n, 0]) * weighed / max(weighed.sum(), 1e-300)
+    """Change the probabilities of the types of acronyms and of X-Y by what these name."""
+    acronyms = np.array([ACRONYMS.get(entity_type, 1.0) for entity_type in types[1:]])
+    hyphenated = np.array([HYPHENATED.get(entity_type, 1.0) for entity_type in types[1:]])
+    for n, (head, first, last) in enumerate(places):
+        if not named[head]:
+            continue
+        if head == last and _is_acronym(texts[head]):
+            factors = acronyms
+        elif last - first == 2 and texts[first + 1] == "-" and share_of_women(texts[first]) is None:
+            factors = hyphenated
+        else:
+            continue
+        weighed = factors * chances[n, 1:]
+        chances[n, 1:] = (1 - chances[n, 0]) * weighed / max(weighed.sum(), 1e-300)
 
 
 def _is_acronym(word: str) -> bool:
@@ -354,11 +508,28 @@ def _is_organization(
     texts: Sequence[str], named: BoolArray, head: int, first: int, last: int
 ) -> bool:
     """Return whether a name ends in a kind of institution, or is one word after such a noun."""
+    of = last > head + 1 and texts[head].istitle() and texts[head + 1] == "of"
+    if of and texts[head].lower() in INSTITUTIONS:  # the Bank of Finland
+        return texts[head + 2][0].isupper()
     if not named[head] or (head < last and named[head + 1]):
         return False
-    if first < head and named[head - 1]:
+    if first < head and (named[head - 1] or texts[head - 1] == "Red"):
         return _is_institution(texts, head)
     return head > 0 and _kind_before(texts, head) in KINDS
+
+
+def _is_employer(texts: Sequence[str], named: BoolArray, place: Place) -> bool:
+    """Return whether a word names an organization: an agency, AT&T, "Volvo chairwoman", "at
+    Sainsbury's"."""
+    head, first, _ = place
+    word, following = texts[head], [*texts[head + 1 : head + 3], "", ""]
+    if word in AGENCIES or "&" in word:
+        return True
+    if not named[head] or place_size(word) or first < head:
+        return False
+    if following[0] in POSSESSIVE:
+        return not following[1][:1].isalnum()
+    return following[0] in OFFICES and following[0] != "head"
 
 
 def _is_titled(texts: Sequence[str], named: BoolArray, head: int, first: int, last: int) -> bool:
@@ -376,6 +547,8 @@ def _is_institution(texts: Sequence[str], last: int) -> bool:
     """Return whether a capitalised kind of institution follows a capitalised word."""
     if last < 1 or not (texts[last].istitle() and texts[last - 1].istitle()):
         return False
+    if texts[last - 1] == "Red" and texts[last] in ("Cross", "Crescent"):
+        return True
     return texts[last].lower() in INSTITUTIONS and texts[last - 1].lower() not in SITES
 
 

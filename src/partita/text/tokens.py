@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from partita.core import Message, Region
+from partita.text.given_names import place_size
 
 # one token together with their full stop
 ABBREVIATIONS = frozenset(
@@ -283,7 +284,7 @@ def _append(
 ) -> None:
     space = _spaces(text, starts, ends, region=bool(tokens.texts))
     begin = 0
-    for end in sentence_ends(texts, space):
+    for end in _with_dateline(texts, sentence_ends(texts, space)):
         tokens.sentence.extend([len(tokens.ends_of_sentences)] * (end - begin))
         tokens.ends_of_sentences.append(len(tokens.texts) + end)
         begin = end
@@ -292,6 +293,32 @@ def _append(
     tokens.ends.extend(ends)
     tokens.space.extend(space)
     tokens.region.extend([place] * len(texts))
+
+
+DATELINE = 16  # most words of a dateline
+_DASHES = frozenset(("-", "--", "–", "—"))
+
+
+def _with_dateline(texts: Sequence[str], ends: Iterator[int]) -> Iterator[int]:
+    """Yield the ends of sentences, and that of the dateline before the first: BREMEN (Reuters) -"""
+    if size := _dateline(texts):
+        yield size
+    yield from ends
+
+
+def _dateline(texts: Sequence[str]) -> int:
+    """Return the number of words of a dateline: a place in capitals up to a dash or colon."""
+    if len(texts) < 4 or not (texts[0].isupper() and texts[0].isalpha() and len(texts[0]) > 2):
+        return 0
+    size = next((n for n, word in enumerate(texts[:DATELINE]) if word in _DASHES or word == ":"), 0)
+    follows = texts[size + 1 : size + 2]
+    if not size or not follows or (follows[0].isupper() and len(follows[0]) > 1):
+        return 0
+    capitals = next((n for n in range(size) if not texts[n].isupper()), size)
+    listed = place_size(" ".join(texts[:capitals])) > 0
+    signs = all(word[0].isupper() or not word[0].isalpha() for word in texts[:size])
+    told = listed or (texts[size] != ":" and ("(" in texts[:size] or "," in texts[:size]))
+    return size + 1 if signs and told else 0
 
 
 def _spaces(text: str, starts: Sequence[int], ends: Sequence[int], *, region: bool) -> list[int]:

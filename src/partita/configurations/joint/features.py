@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -184,7 +184,7 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
     from partita.configurations.joint.features_kernels import Mentions
 
     order = sorted(range(len(templates)), key=lambda n: (templates[n].start, templates[n].end))
-    ordered = [templates[n] for n in order]
+    ordered = as_named([templates[n] for n in order])
     numbers: dict[str, int] = {}
     vocabulary: dict[str, int] = {"": 0}
     texts = _texts(ordered)
@@ -205,6 +205,34 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
         _phrases(texts),
     )
     return JointColumns(np.array(order, dtype=np.int64), mentions)
+
+
+OWN = frozenset(
+    {"PARAGRAPH", "PARENT", "QUOTE", "QUESTION", "ROLE", "GOVERNOR", "HEAD_SPAN", "SYNTAX"}
+)
+SAID_WORDS = frozenset(
+    {"WORDS", "MODIFIERS", "GENDER", "PERSON", "SORT_PROBABILITIES", "DETERMINER"}
+)
+
+
+def as_named(templates: Sequence[Template]) -> list[Template]:
+    """Return templates in which *I* and *you* have the words of who is known to be meant.
+
+    What a mention is in its own sentence (OWN and the syntax) stays.
+    """
+    by_id = {template.id: template for template in templates}
+    named = []
+    for template in templates:
+        who = by_id.get(str(template.context.get("SPOKEN_BY", "")))
+        if who is not None and who is not template:
+            kept = {key: value for key, value in template.context.items() if key in OWN}
+            words = {key: value for key, value in who.context.items() if key in SAID_WORDS}
+            template = replace(
+                template, text=who.text, head=who.head, form=who.form, slots=who.slots,
+                number=who.number, type=who.type, context=words | kept,
+            )  # fmt: skip
+        named.append(template)
+    return named
 
 
 def type_shares(template: Template) -> list[int]:

@@ -13,6 +13,7 @@ from partita.core.templates import ASSERTIONS
 from partita.text.assertions import PAST, Scope, scopes, strongest
 from partita.text.expressions import WORDED, Expression, Tree, Word, feature, quotations
 from partita.text.given_names import share_by_ending, share_of_women
+from partita.text.layout import TURN
 
 GENDERS = {"man": "male", "woman": "female"}
 PLACED = frozenset(
@@ -26,7 +27,8 @@ SAYING = {
 SCALES = {"hundred", "thousand", "million", "billion", "trillion", "dozen", "m", "bn", "k"}
 UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
 YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
-TURN = re.compile(r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3}):\s")
+FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
+SECOND = frozenset({"you", "your", "yours", "yourself"})
 HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
 POSSIBLE = 0.05  # least probability of a type that the last word of a name decides
 CLEAR = 0.9  # least share of women, or of men, with a given name that tells the gender
@@ -411,58 +413,116 @@ def _name_parts(entity_type: str, name: str) -> dict[str, str]:
     return {"GIVEN_NAME": words[0], "FAMILY_NAME": words[-1]}
 
 
-def quoted_speakers(
-    text: str, sentences: Sequence[Sequence[Expression]], templates: Sequence[Template]
-) -> dict[str, str]:
-    """Return who speaks, for each template in a quotation or in a turn of a dialogue.
+MAIL_FIELDS = frozenset({"bcc", "cc", "date", "from", "re", "reply-to", "sent", "subject", "to"})
+GREETING = re.compile(r"(?:^|\n)\s*(?:Dear|Hi|Hello|Hey) ([A-Z][^,:!\n]{0,60})[,:!]?\s*(?=\n)")
+CLOSING = re.compile(
+    r"\n\s*(?:(?:With )?(?:best|kind|warm)(?: (?:wishes|regards))?|regards|sincerely|yours"
+    r"(?: \w+)?|love|thanks|thank you|cheers)[,.!]?\s*\n+\s*([A-Z][^\n,]{0,60})",
+    re.IGNORECASE,
+)
 
-    A quotation belongs to the subject of a verb of saying in the same sentence; a paragraph that
-    starts with a name and a colon is a turn.
+
+@dataclass(slots=True)
+class _Talk:
+    """A stretch of text that someone says or writes, and where both persons are named."""
+
+    start: int
+    end: int
+    speaker: int  # the place of the name in the text, -1 if it is unknown
+    hearer: int = -1
+
+
+def speakers(
+    text: str, sentences: Sequence[Sequence[Expression]], templates: Sequence[Template]
+) -> dict[str, dict[str, str]]:
+    """Return what is known of who speaks: contexts by template.
+
+    SPEAKER names who says a mention. SPOKEN_BY is the mention that names who *I* or *you* is.
     """
-    turns = _turns(sentences, text)
-    quotes = quotations(text)
-    said = _quoted_by(quotes, sentences) if quotes else {}
-    found: dict[str, str] = {}
+    talks = [*_turns(text), *_letters(text), *_quoted(text, sentences)]
+    if not talks:
+        return {}
+    found: dict[str, dict[str, str]] = {}
     for template in templates:
-        speaker = turns.get(template.context.get("PARAGRAPH", -1), "")
-        for quote, who in said.items():
-            if quote[0] <= template.start and template.end <= quote[1]:
-                speaker = who
-        if speaker:
-            found[template.id] = speaker
+        around = [talk for talk in talks if talk.start <= template.start < talk.end]
+        if around:
+            talk = min(around, key=lambda one: one.end - one.start)
+            if (who := _named_at(talk.speaker, templates)) is not None:
+                found[template.id] = {"SPEAKER": str(who.slots.get("NAME") or who.text)}
+            if (who := _named_at(_meant(template, talk), templates)) is not None:
+                found.setdefault(template.id, {})["SPOKEN_BY"] = who.id
     return found
 
 
-def _turns(sentences: Sequence[Sequence[Expression]], text: str) -> dict[int, str]:
-    turns: dict[int, str] = {}
-    seen: set[int] = set()
-    for expressions in sentences:
-        if not expressions or (paragraph := expressions[0].at.paragraph) in seen:
-            continue
-        seen.add(paragraph)
-        if match := TURN.match(text, expressions[0].at.spans[0][0]):
-            turns[paragraph] = match[1]
-    return turns
+def _named_at(place: int, templates: Sequence[Template]) -> Template | None:
+    """Return the longest mention whose head is at a place of the text or begins there."""
+    around = [one for one in templates if one.start <= place < one.end and _is_at(one, place)]
+    return max(around, key=lambda one: one.end - one.start, default=None)
 
 
-def _quoted_by(
-    quotes: Sequence[tuple[int, int]], sentences: Sequence[Sequence[Expression]]
-) -> dict[tuple[int, int], str]:
-    """Return the speakers of quotations; a quotation of several sentences has the first found."""
-    said: dict[tuple[int, int], str] = {}
-    for expressions in sentences:
+def _is_at(template: Template, place: int) -> bool:
+    head = template.context.get("HEAD_SPAN", (template.start,))
+    return template.start == place or head[0] == place
+
+
+def _meant(template: Template, talk: _Talk) -> int:
+    """Return where the person is named that *I* or *you* is, -1 if this is not known."""
+    if template.form != "pronoun" or template.number == "plural":
+        return -1
+    word = template.text.lower()
+    return talk.speaker if word in FIRST_PERSON else talk.hearer if word in SECOND else -1
+
+
+def _turns(text: str) -> Iterator[_Talk]:
+    """Yield the turns of a dialogue: lines that begin with a name and a colon."""
+    marks = [m for m in TURN.finditer(text) if m[1].lower() not in MAIL_FIELDS]
+    names = [m[1] for m in marks]
+    first = {m[1]: m.start(1) for m in reversed(marks)}
+    if len(marks) < 2 or len(set(names)) < 2:
+        return
+    for n, mark in enumerate(marks):
+        end = marks[n + 1].start() if n + 1 < len(marks) else len(text)
+        others = [name for name in reversed(names[:n]) if name != names[n]]
+        called = [name for name in set(names) - {names[n]} if _calls(text[mark.end() : end], name)]
+        hearer = called[0] if len(called) == 1 else next(iter(others), "")
+        yield _Talk(mark.end(), end, first[names[n]], first.get(hearer, -1))
+
+
+def _calls(said: str, name: str) -> bool:
+    """Return whether someone is addressed by name: "Bob, can you drive?"."""
+    return re.search(rf"(?:^|[.?!,] ?){re.escape(name)}[,.?!]", said) is not None
+
+
+def _letters(text: str) -> Iterator[_Talk]:
+    """Yield a letter or mail: who is greeted in it and who signs it."""
+    closing, greeting = CLOSING.search(text), GREETING.search(text)
+    if closing is None and greeting is None:
+        return
+    yield _Talk(
+        greeting.end() if greeting else 0,
+        closing.start() if closing else len(text),
+        closing.start(1) if closing else -1,
+        greeting.start(1) if greeting else -1,
+    )
+
+
+def _quoted(text: str, sentences: Sequence[Sequence[Expression]]) -> Iterator[_Talk]:
+    """Yield the quotations with their speakers; one of several sentences has the first found."""
+    quotes = quotations(text)
+    said: set[tuple[int, int]] = set()
+    for expressions in sentences if quotes else ():
         if not expressions:
             continue
         spans = expressions[0].at.spans
         start, end = spans[0][0], spans[-1][1]
         for quote in quotes:
             near = quote[0] < end and start < quote[1] + 2 and quote not in said
-            if near and (who := _speaker(expressions, quote)):
-                said[quote] = who
-    return said
+            if near and (who := _speaker(expressions, quote)) is not None:
+                said.add(quote)
+                yield _Talk(*quote, who.at.spans[who.head][0])
 
 
-def _speaker(expressions: Sequence[Expression], quote: tuple[int, int]) -> str:
+def _speaker(expressions: Sequence[Expression], quote: tuple[int, int]) -> Expression | None:
     tree, spans = expressions[0].at.tree, expressions[0].at.spans
     for expression in expressions:
         word = tree.words[expression.head]
@@ -470,5 +530,5 @@ def _speaker(expressions: Sequence[Expression], quote: tuple[int, int]) -> str:
         if inside or word.head < 0 or word.relation.partition(":")[0] != "nsubj":
             continue
         if tree.words[word.head].lemma.lower() in SAYING:
-            return " ".join(tree.words[n].form for n in sorted(expression.inside))
-    return ""
+            return expression
+    return None

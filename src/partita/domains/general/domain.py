@@ -16,7 +16,7 @@ from partita.antecedents.sets import Windows
 from partita.configurations import MODELS
 from partita.core import Message, Template
 from partita.domains import Domain, content_hash
-from partita.domains.general.details import quoted_speakers, with_details
+from partita.domains.general.details import speakers, with_details
 from partita.parameters import shipped_bytes
 from partita.templates.schema import Schema
 from partita.templates.slots import StringsType
@@ -86,9 +86,9 @@ def general_templates(
     in_order = [expressions(sentence) for sentence in sentences]
     for some in in_order:
         found += with_details(some, list(templates(some, len(found) + 1, text, 0, rule)))
-    said = quoted_speakers(text, in_order, found)
+    said = speakers(text, in_order, found)
     return tuple(
-        replace(one, context={**one.context, "SPEAKER": said[one.id]}) if one.id in said else one
+        replace(one, context={**one.context, **said[one.id]}) if one.id in said else one
         for one in found
     )
 
