@@ -27,7 +27,7 @@ from partita.compilation.library import CompiledEntry
 from partita.configurations.exact import kernels as exact_kernels
 from partita.fusion.numeric_kernels import central_intervals, window_owners
 from partita.linkage.value_levels import RecordValue, levels
-from partita.tables import field_kernels
+from partita.tables import columns as field_kernels
 
 Scene = Callable[[Path], Any]
 LIKE_NAMES = {"LOAD_GLOBAL", "LOAD_NAME", "IMPORT_FROM"}

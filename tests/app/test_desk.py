@@ -16,7 +16,7 @@ from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.errors import InputError, PartitaError, StoreTrouble, Unknown
-from partita.results.graph_exports import statement_rows
+from partita.results.exports import statement_rows
 from partita.results.result_lines import schema
 from partita.text.raw_messages import RawMessage
 

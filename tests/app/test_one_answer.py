@@ -19,7 +19,7 @@ from partita.app.runner import Runner
 from partita.app.workspace import open_workspace
 from partita.domains import find_domain
 from partita.files.strict import Place
-from partita.results.graph_exports import graphml, statement_rows
+from partita.results.exports import graphml, statement_rows
 from partita.text.raw_messages import RawMessage
 from partita.views.message import DocumentView, document_report, label
 from partita.views.report import html_section

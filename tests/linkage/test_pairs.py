@@ -17,7 +17,7 @@ from partita.errors import InputError
 from partita.linkage.grouping import TemplateList, group
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
-from partita.tables.field_kernels import decimals
+from partita.tables.columns import decimals
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from partita.core import Entity, Figure, Message, Template
 from partita.corpora.documents import read_corefud, read_placed
-from partita.results.annotation_exports import (
+from partita.results.exports import (
     brat_annotation,
     brat_configuration,
     corefud_text,

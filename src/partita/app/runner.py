@@ -159,14 +159,14 @@ class Runner:
         """Return a resolved message as CoNLL-U, standoff annotation or a part of a page."""
         message, templates, entities = resolved.message, resolved.templates, resolved.entities
         if form == "brat":
-            from partita.results.annotation_exports import brat_annotation
+            from partita.results.exports import brat_annotation
 
             return brat_annotation(message.text, templates, entities)
         if form == "html":
             from partita.views.report import html_section
 
             return html_section(resolved)
-        from partita.results.annotation_exports import corefud_text
+        from partita.results.exports import corefud_text
 
         given = None if annotation is None else annotation.sentences
         sentences = self.domain.sentences(message) if given is None else given

@@ -23,7 +23,7 @@ from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
 from partita.files.writing import replacing
-from partita.results.graph_exports import graphml, statement_rows
+from partita.results.exports import graphml, statement_rows
 from partita.results.result_lines import VERSION
 from partita.results.saved_results import Result, result_of
 from partita.results.template_json import template_of

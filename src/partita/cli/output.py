@@ -170,7 +170,7 @@ class BratFolder(Sink):
     @contextmanager
     def opened(self) -> Iterator[None]:
         from partita.files.writing import write_atomically, write_errors
-        from partita.results.annotation_exports import brat_configuration
+        from partita.results.exports import brat_configuration
 
         with write_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)

@@ -15,13 +15,16 @@ from oracles.subsets import cell_log_weights
 from partita.configurations.certified import posterior as module
 from partita.configurations.certified.posterior import (
     CertifiedPosterior,
+    SearchEffort,
     Visited,
+    _bounds,
     _limited_to_memory,
+    cells,
     count_bounds,
+    flow,
     from_list,
     narrowing,
 )
-from partita.configurations.certified.states import SearchEffort, _bounds, cells, flow
 from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search
 from partita.configurations.search.prices import UNIT, shares

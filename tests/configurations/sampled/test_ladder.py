@@ -12,11 +12,14 @@ from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import log_weights
 from partita.configurations.count import bell
 from partita.configurations.meters import SweepMeter
-from partita.configurations.sampled.chains import Chain, chain_pairs, chains, explore
 from partita.configurations.sampled.posterior import (
     LENGTH,
+    Chain,
     Ladder,
     census,
+    chain_pairs,
+    chains,
+    explore,
     log_normaliser,
     merge_visited,
     rungs,

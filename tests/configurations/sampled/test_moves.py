@@ -10,7 +10,6 @@ from scipy.stats import chi2
 
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import Labels, distribution, log_weights
-from partita.configurations.sampled.chains import chain_pairs, state_of
 from partita.configurations.sampled.moves import (
     ChainPairs,
     State,
@@ -20,6 +19,7 @@ from partita.configurations.sampled.moves import (
     renew,
     split_merge,
 )
+from partita.configurations.sampled.posterior import chain_pairs, state_of
 from partita.core import FloatArray, restricted_growth
 
 Move = Callable[[ChainPairs, State, np.random.Generator], object]

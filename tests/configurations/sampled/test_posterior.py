@@ -16,16 +16,18 @@ from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs,
 from partita.configurations.exact.posterior import exact
 from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled import posterior as module
-from partita.configurations.sampled.chains import (
+from partita.configurations.sampled.posterior import (
     ChainSummary,
     ChainTally,
+    SampledPosterior,
     _steepest,
+    best_visited,
     chain_bytes,
     chain_pairs,
     chains,
+    sampled,
     starts,
 )
-from partita.configurations.sampled.posterior import SampledPosterior, best_visited, sampled
 from partita.configurations.sampled.runs import elite
 from partita.core import Budget, Figure, FloatArray, Posterior, restricted_growth
 from partita.errors import TooLarge, Unavailable

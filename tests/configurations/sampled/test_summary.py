@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from partita.configurations.sampled.chains import (
+from partita.configurations.sampled.posterior import (
     DRIFT,
     ERROR,
     MIXING,

@@ -2,6 +2,14 @@
 
 A. Björklund, T. Husfeldt, P. Kaski and M. Koivisto, Fourier meets Möbius: fast subset convolution
 (STOC 2007).
+
+Compiled ranked transform: the sums over all ways to split a subset in two.
+
+A product Σ_{C⊆S} f(C)·g(S∖C) is computed for all S at once: sum f and g over subsets, separately
+for each size; multiply them as polynomials in the size; invert the sums. The highest templates
+(bits) are decided one after another, depth first. A node has rows of f and g by the number of
+decided bits that a subset holds, each row over the bits still open. The last nine bits are
+processed together in the cache.
 """
 
 from __future__ import annotations
@@ -13,16 +21,464 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.exact.ranked_kernels import (
-    PADDING,
-    add_results,
-    level_places,
-    scratch_size,
-    subtree,
-    sum_rows,
-)
+from partita.compilation import kernel
 from partita.configurations.exact.subsets import SUM, recursion
-from partita.core import FloatArray
+from partita.core import FloatArray, IntArray
+
+# The ranked transform works on rows of 8 × 8 × 8 numbers: the three lowest templates (lanes), the
+# next three, and the next three. Offsets are unsigned and constant, so that loops are vectorised.
+BLOCK_BITS = 9
+BLOCK = 1 << BLOCK_BITS
+LEAF = 64  # numbers that are multiplied together
+PADDING = 72  # after each row, so that the same place of all rows does not share a cache set
+ROW = BLOCK + PADDING
+PAD = 8  # rows of zeros before the first
+SHIFT = 4  # rows by which the transform of a leaf moves
+U = np.uint64
+R1, R2, R3, R4 = U(ROW), U(2 * ROW), U(3 * ROW), U(4 * ROW)
+
+
+def scratch_size(bits: int) -> int:
+    """Return the numbers for the rows of blocks of so many templates: two factors, the results."""
+    return 3 * (bits + 24) * ROW
+
+
+@kernel()
+def _clear(rows, first, last, start, width):  # type: ignore[no-untyped-def]
+    for r in range(first, last + 1):
+        place = (PAD + r) * ROW + start
+        rows[place : place + width] = 0.0
+
+
+@kernel()
+def _spread_lanes(arena, start, stride, t, into, zeros):  # type: ignore[no-untyped-def]
+    """Sum rows 0…t over subsets of the three lowest bits, into rows 0…t + 3 by size."""
+    for r in range(t + 4):
+        place = start + r * stride
+        a = arena[place : place + BLOCK] if r <= t else zeros
+        b = arena[place - stride : place - stride + BLOCK] if 1 <= r <= t + 1 else zeros
+        c = arena[place - 2 * stride : place - 2 * stride + BLOCK] if 2 <= r <= t + 2 else zeros
+        d = arena[place - 3 * stride : place - 3 * stride + BLOCK] if r >= 3 else zeros
+        row = into[(PAD + r) * ROW : (PAD + r) * ROW + BLOCK]
+        for x in range(0, BLOCK, 8):
+            low, second, third = a[x], b[x + 2], b[x + 4]
+            one, two = low + b[x + 1], low + second
+            three = one + second + c[x + 3]
+            row[x], row[x + 1], row[x + 2], row[x + 3] = low, one, two, three
+            row[x + 4] = low + third
+            row[x + 5] = one + third + c[x + 5]
+            row[x + 6] = two + third + c[x + 6]
+            row[x + 7] = three + third + c[x + 5] + c[x + 6] + d[x + 7]
+
+
+@kernel()
+def _gather_lanes(rows, e, into):  # type: ignore[no-untyped-def]
+    """Invert the sums over the three lowest bits for the results of size e."""
+    p = U((PAD + e) * ROW)
+    for eight in range(U(BLOCK // 8)):
+        n = eight * U(8)
+        x = p + n
+        b0, c0 = rows[x + R1], rows[x + R2]
+        c1, c2, c4 = rows[x + R2 + U(1)], rows[x + R2 + U(2)], rows[x + R2 + U(4)]
+        d7 = rows[x + R3 + U(7)] - rows[x + R3 + U(6)]
+        d7 -= rows[x + R3 + U(5)] - rows[x + R3 + U(4)]
+        d3 = rows[x + R3 + U(3)] - rows[x + R3 + U(2)]
+        d3 -= rows[x + R3 + U(1)] - rows[x + R3]
+        into[n] = rows[x]
+        into[n + U(1)] = rows[x + R1 + U(1)] - b0
+        into[n + U(2)] = rows[x + R1 + U(2)] - b0
+        into[n + U(3)] = (rows[x + R2 + U(3)] - c2) - (c1 - c0)
+        into[n + U(4)] = rows[x + R1 + U(4)] - b0
+        into[n + U(5)] = (rows[x + R2 + U(5)] - c4) - (c1 - c0)
+        into[n + U(6)] = (rows[x + R2 + U(6)] - c4) - (c2 - c0)
+        into[n + U(7)] = d7 - d3
+
+
+@kernel()
+def _spread(rows, top):  # type: ignore[no-untyped-def]
+    """Sum rows 0…top over subsets of the three highest bits of a block, into rows 0…top + 3."""
+    _clear(rows, top + 1, top + 3, 0, BLOCK)
+    p = U((PAD + top) * ROW)  # three rows below the one that is written
+    for _ in range(top + 4):
+        for x in range(U(64)):
+            low, second = rows[p + R3 + x], rows[p + R2 + U(128) + x]
+            third = rows[p + R2 + U(256) + x]
+            five, six = rows[p + R1 + U(320) + x], rows[p + R1 + U(384) + x]
+            one, two = low + rows[p + R2 + U(64) + x], low + second
+            three = one + second + rows[p + R1 + U(192) + x]
+            seven = three + third + five + six + rows[p + U(448) + x]
+            rows[p + R3 + U(64) + x] = one
+            rows[p + R3 + U(128) + x] = two
+            rows[p + R3 + U(192) + x] = three
+            rows[p + R3 + U(256) + x] = low + third
+            rows[p + R3 + U(320) + x] = one + third + five
+            rows[p + R3 + U(384) + x] = two + third + six
+            rows[p + R3 + U(448) + x] = seven
+        p -= R1
+
+
+@kernel()
+def _gather(rows, first, last):  # type: ignore[no-untyped-def]
+    """Invert the sums over the three highest bits of a block, for the sizes first…last."""
+    p = U((PAD + first) * ROW)
+    for _ in range(first, last + 1):
+        for x in range(U(64)):
+            b0, c0 = rows[p + R1 + x], rows[p + R2 + x]
+            c1, c2 = rows[p + R2 + U(64) + x], rows[p + R2 + U(128) + x]
+            c4 = rows[p + R2 + U(256) + x]
+            d7 = rows[p + R3 + U(448) + x] - rows[p + R3 + U(384) + x]
+            d7 -= rows[p + R3 + U(320) + x] - rows[p + R3 + U(256) + x]
+            d3 = rows[p + R3 + U(192) + x] - rows[p + R3 + U(128) + x]
+            d3 -= rows[p + R3 + U(64) + x] - rows[p + R3 + x]
+            rows[p + U(64) + x] = rows[p + R1 + U(64) + x] - b0
+            rows[p + U(128) + x] = rows[p + R1 + U(128) + x] - b0
+            rows[p + U(192) + x] = (rows[p + R2 + U(192) + x] - c2) - (c1 - c0)
+            rows[p + U(256) + x] = rows[p + R1 + U(256) + x] - b0
+            rows[p + U(320) + x] = (rows[p + R2 + U(320) + x] - c4) - (c1 - c0)
+            rows[p + U(384) + x] = (rows[p + R2 + U(384) + x] - c4) - (c2 - c0)
+            rows[p + U(448) + x] = d7 - d3
+        p += R1
+
+
+@kernel()
+def _spread_leaf(rows, start, top, lanes):  # type: ignore[no-untyped-def]
+    """Sum over subsets of the last three bits of a leaf; the result is SHIFT rows further.
+
+    The number of lanes is always 8. As a constant it would be unrolled instead of vectorised.
+    """
+    _clear(rows, top + 1, top + 3, start, LEAF)
+    p = U((PAD + top) * ROW + start)
+    for _ in range(top + 4):
+        q = p + R3
+        for x in range(lanes):
+            low, second, third = rows[q + x], rows[p + R2 + U(16) + x], rows[p + R2 + U(32) + x]
+            five, six = rows[p + R1 + U(40) + x], rows[p + R1 + U(48) + x]
+            one, two = low + rows[p + R2 + U(8) + x], low + second
+            three = one + second + rows[p + R1 + U(24) + x]
+            seven = three + third + five + six + rows[p + U(56) + x]
+            rows[q + R4 + x] = low
+            rows[q + R4 + U(8) + x] = one
+            rows[q + R4 + U(16) + x] = two
+            rows[q + R4 + U(24) + x] = three
+            rows[q + R4 + U(32) + x] = low + third
+            rows[q + R4 + U(40) + x] = one + third + five
+            rows[q + R4 + U(48) + x] = two + third + six
+            rows[q + R4 + U(56) + x] = seven
+        p -= R1
+    _clear(rows, 0, SHIFT - 1, start, LEAF)
+    _clear(rows, SHIFT + top + 4, SHIFT + top + 6, start, LEAF)
+
+
+@kernel()
+def _gather_leaf(rows, start, first, last):  # type: ignore[no-untyped-def]
+    """Invert the sums over the last three bits of a leaf, for the sizes first…last."""
+    p = U((PAD + first) * ROW + start)
+    for _ in range(first, last + 1):
+        for x in range(U(8)):
+            b0, c0 = rows[p + R1 + x], rows[p + R2 + x]
+            c1, c2, c4 = rows[p + R2 + U(8) + x], rows[p + R2 + U(16) + x], rows[p + R2 + U(32) + x]
+            d7 = rows[p + R3 + U(56) + x] - rows[p + R3 + U(48) + x]
+            d7 -= rows[p + R3 + U(40) + x] - rows[p + R3 + U(32) + x]
+            d3 = rows[p + R3 + U(24) + x] - rows[p + R3 + U(16) + x]
+            d3 -= rows[p + R3 + U(8) + x] - rows[p + R3 + x]
+            rows[p + U(8) + x] = rows[p + R1 + U(8) + x] - b0
+            rows[p + U(16) + x] = rows[p + R1 + U(16) + x] - b0
+            rows[p + U(24) + x] = (rows[p + R2 + U(24) + x] - c2) - (c1 - c0)
+            rows[p + U(32) + x] = rows[p + R1 + U(32) + x] - b0
+            rows[p + U(40) + x] = (rows[p + R2 + U(40) + x] - c4) - (c1 - c0)
+            rows[p + U(48) + x] = (rows[p + R2 + U(48) + x] - c4) - (c2 - c0)
+            rows[p + U(56) + x] = d7 - d3
+        p += R1
+
+
+@kernel(fastmath={"contract"})
+def _multiply_four(f, g, h, first):  # type: ignore[no-untyped-def]
+    """Add the products of four coefficients of f with seven of g to four of h; the first are put.
+
+    In this order few numbers are needed at a time, so that all stay in registers.
+    """
+    for x in range(LEAF):
+        a = b = c = d = 0.0
+        if not first:
+            a, b, c, d = h[x], h[ROW + x], h[2 * ROW + x], h[3 * ROW + x]
+        f0, g3, g4 = f[x], g[3 * ROW + x], g[4 * ROW + x]
+        g5, g6 = g[5 * ROW + x], g[6 * ROW + x]
+        a, b, c, d = a + f0 * g3, b + f0 * g4, c + f0 * g5, d + f0 * g6
+        f1, g2 = f[ROW + x], g[2 * ROW + x]
+        a, b, c, d = a + f1 * g2, b + f1 * g3, c + f1 * g4, d + f1 * g5
+        f2, g1 = f[2 * ROW + x], g[ROW + x]
+        a, b, c, d = a + f2 * g1, b + f2 * g2, c + f2 * g3, d + f2 * g4
+        f3, g0 = f[3 * ROW + x], g[x]
+        a, b, c, d = a + f3 * g0, b + f3 * g1, c + f3 * g2, d + f3 * g3
+        h[x], h[ROW + x], h[2 * ROW + x], h[3 * ROW + x] = a, b, c, d
+
+
+@kernel(fastmath={"contract"})
+def _multiply_eight(f, g, h, first):  # type: ignore[no-untyped-def]
+    """Add the products of eight coefficients of f with eleven of g to four of h."""
+    for x in range(LEAF):
+        a = b = c = d = 0.0
+        if not first:
+            a, b, c, d = h[x], h[ROW + x], h[2 * ROW + x], h[3 * ROW + x]
+        f0, g7, g8 = f[x], g[7 * ROW + x], g[8 * ROW + x]
+        g9, g10 = g[9 * ROW + x], g[10 * ROW + x]
+        a, b, c, d = a + f0 * g7, b + f0 * g8, c + f0 * g9, d + f0 * g10
+        f1, g6 = f[ROW + x], g[6 * ROW + x]
+        a, b, c, d = a + f1 * g6, b + f1 * g7, c + f1 * g8, d + f1 * g9
+        f2, g5 = f[2 * ROW + x], g[5 * ROW + x]
+        a, b, c, d = a + f2 * g5, b + f2 * g6, c + f2 * g7, d + f2 * g8
+        f3, g4 = f[3 * ROW + x], g[4 * ROW + x]
+        a, b, c, d = a + f3 * g4, b + f3 * g5, c + f3 * g6, d + f3 * g7
+        f4, g3 = f[4 * ROW + x], g[3 * ROW + x]
+        a, b, c, d = a + f4 * g3, b + f4 * g4, c + f4 * g5, d + f4 * g6
+        f5, g2 = f[5 * ROW + x], g[2 * ROW + x]
+        a, b, c, d = a + f5 * g2, b + f5 * g3, c + f5 * g4, d + f5 * g5
+        f6, g1 = f[6 * ROW + x], g[ROW + x]
+        a, b, c, d = a + f6 * g1, b + f6 * g2, c + f6 * g3, d + f6 * g4
+        f7, g0 = f[7 * ROW + x], g[x]
+        a, b, c, d = a + f7 * g0, b + f7 * g1, c + f7 * g2, d + f7 * g3
+        h[x], h[ROW + x], h[2 * ROW + x], h[3 * ROW + x] = a, b, c, d
+
+
+@kernel()
+def _multiply(f, g, h, start, top, first, last):  # type: ignore[no-untyped-def]
+    """Compute the coefficients first…last of the product of two polynomials of degree `top`."""
+    for k in range(first, last + 1, 4):
+        at = (PAD + k) * ROW + start
+        into = h[at : at + 3 * ROW + LEAF]
+        j, end = max(0, k - top), min(k + 3, top)
+        begin = j
+        while j <= end:
+            left = (PAD + SHIFT + j) * ROW + start
+            right = (PAD + SHIFT + k - j - 3) * ROW + start
+            if j + 4 <= end:
+                right -= 4 * ROW
+                eight = f[left : left + 7 * ROW + LEAF]
+                _multiply_eight(eight, g[right : right + 10 * ROW + LEAF], into, j == begin)
+                j += 8
+            else:
+                four = f[left : left + 3 * ROW + LEAF]
+                _multiply_four(four, g[right : right + 6 * ROW + LEAF], into, j == begin)
+                j += 4
+        if begin > end:
+            _clear(h, k, k + 3, start, LEAF)
+
+
+@kernel()
+def _size(mask):  # type: ignore[no-untyped-def]
+    """Return the number of members of a subset of three."""
+    return (mask & 1) + (mask >> 1 & 1) + (mask >> 2)
+
+
+@kernel()
+def _block(arena, node, t, depth, f, g, h, zeros, lanes):  # type: ignore[no-untyped-def]
+    """Process the last nine bits: rank, transform, multiply, transform back."""
+    _spread_lanes(arena, node[0], node[2], t, f, zeros)
+    _spread_lanes(arena, node[1], node[2], t, g, zeros)
+    _spread(f, t + 3)
+    _spread(g, t + 3)
+    for part in range(8):
+        start, least = LEAF * part, t + _size(part)
+        _spread_leaf(f, start, least + 3, lanes)
+        _spread_leaf(g, start, least + 3, lanes)
+        _multiply(f, g, h, start, least + 6, least, depth + BLOCK_BITS)
+        _gather_leaf(h, start, least, depth + 6)
+    _gather(h, t, depth + 3)
+    for e in range(t, depth + 1):
+        place = node[3] + e * node[4]
+        _gather_lanes(h, e, arena[place : place + BLOCK])
+
+
+@kernel()
+def _with_two(arena, start, stride, quarter, t, into, zeros):  # type: ignore[no-untyped-def]
+    """Sum rows 0…t of a node over its two highest bits, for the children with one or both.
+
+    The child with the lower bit has rows 0…t + 1, then that with the higher one, then that with
+    both has rows 0…t + 2. Rows are processed in pieces as long as the zeros.
+    """
+    apart = quarter + PADDING
+    for j in range(t + 3):
+        for piece in range(0, quarter, BLOCK):
+            same = start + j * stride + piece
+            lower, higher = same - stride + quarter, same - stride + 2 * quarter
+            upper = same - 2 * stride + 3 * quarter
+            a = arena[same : same + BLOCK] if j <= t else zeros
+            b = arena[lower : lower + BLOCK] if 1 <= j <= t + 1 else zeros
+            c = arena[higher : higher + BLOCK] if 1 <= j <= t + 1 else zeros
+            d = arena[upper : upper + BLOCK] if j >= 2 else zeros
+            place = into + j * apart + piece
+            second, third = place + (t + 2) * apart, place + 2 * (t + 2) * apart
+            row = arena[third : third + BLOCK]
+            if j == t + 2:
+                row[:] = d
+                continue
+            one, other = arena[place : place + BLOCK], arena[second : second + BLOCK]
+            for x in range(BLOCK):
+                one[x] = a[x] + b[x]
+                other[x] = a[x] + c[x]
+                row[x] = (a[x] + b[x]) + (c[x] + d[x])
+
+
+@kernel()
+def _without_two(arena, into, stride, quarter, source, size, t, depth):  # type: ignore[no-untyped-def]
+    """Invert the sums over two bits: the results of the child with both are in their place.
+
+    Those of the others, `size` apart, are the children without any, with the lower and with the
+    higher bit.
+    """
+    apart = quarter + PADDING
+    for e in range(t, depth + 1):
+        place, start = into + e * stride, source + e * apart
+        start1, start2 = start + apart, start + 2 * apart
+        none, none1 = arena[start : start + quarter], arena[start1 : start1 + quarter]
+        none2 = arena[start2 : start2 + quarter]
+        low, low1 = start1 + size, start2 + size
+        high, high1 = low + size, low1 + size
+        lower, lower1 = arena[low : low + quarter], arena[low1 : low1 + quarter]
+        higher, higher1 = arena[high : high + quarter], arena[high1 : high1 + quarter]
+        first = arena[place : place + quarter]
+        second = arena[place + quarter : place + 2 * quarter]
+        third = arena[place + 2 * quarter : place + 3 * quarter]
+        fourth = arena[place + 3 * quarter : place + 4 * quarter]
+        for x in range(quarter):
+            first[x] = none[x]
+            second[x] = lower[x] - none1[x]
+            third[x] = higher[x] - none1[x]
+            fourth[x] = (fourth[x] - lower1[x]) - (higher1[x] - none2[x])
+
+
+def level_places(bits: int, count: int, depth: int) -> IntArray:
+    """Return where each level has its rows of both factors and its results; then the total.
+
+    The first level has one node, others three of four children, two bits below.
+    """
+    levels = (bits - BLOCK_BITS) // 2
+    places = np.zeros((levels + 2, 3), dtype=np.int64)
+    apart = (1 << bits) + PADDING
+    places[0] = 0, (count + 1) * apart, 2 * (count + 1) * apart
+    used = (2 * (count + 1) + depth + 1) * apart
+    for level in range(1, levels + 1):
+        apart, most = (1 << (bits - 2 * level)) + PADDING, count + 2 * level
+        rows = 3 * most + 1
+        places[level] = used, used + rows * apart, used + 2 * rows * apart
+        used += (2 * rows + 3 * (depth + 2 * level + 1)) * apart
+    places[-1] = used
+    return places
+
+
+_level_places = kernel()(level_places)
+
+
+@kernel(entry="f8[:], f8[:], i8, i8, i8, u8")
+def subtree(arena, scratch, bits, count, depth, lanes):  # type: ignore[no-untyped-def]
+    """Process all below a node with so many open bits, of whose `depth` decided ones T has `count`.
+
+    The arena has the node's rows 0…count of both factors, and gets its results of sizes count…depth
+    (see `level_places`). The scratch (see `scratch_size`) is all 0 before the first call. Two bits
+    are decided at a time; the number of open ones is odd. The child without both shares the rows of
+    its parent; the results of the child with both are written to their place in those of the
+    parent, two rows earlier.
+    """
+    places, end = _level_places(bits, count, depth), (bits - BLOCK_BITS) // 2
+    third = scratch.shape[0] // 3
+    f, g, h = scratch[:third], scratch[third : 2 * third], scratch[2 * third :]
+    zeros = f[:BLOCK]  # before the first row
+    node = np.zeros((end + 1, 5), dtype=np.int64)  # factors, their stride, results, their stride
+    held, child = np.zeros(end + 1, dtype=np.int64), np.zeros(end + 1, dtype=np.int64)
+    apart = (1 << bits) + PADDING
+    node[0] = places[0, 0], places[0, 1], apart, places[0, 2], apart
+    level, held[0] = 0, count
+    while True:
+        quarter, t = (1 << (bits - 2 * level)) >> 2, held[level]
+        a, b, stride, results, spacing = node[level]
+        decided = depth + 2 * level
+        if level == end:
+            _block(arena, node[level], t, decided, f, g, h, zeros, lanes)
+        else:
+            first, second, own = places[level + 1]
+            apart = quarter + PADDING
+            size = (decided + 3) * apart
+            if child[level] == 0:
+                _with_two(arena, a, stride, quarter, t, first, zeros)
+                _with_two(arena, b, stride, quarter, t, second, zeros)
+                node[level + 1] = a, b, stride, own, apart
+            elif child[level] < 4:
+                offset = (child[level] - 1) * (t + 2) * apart
+                node[level + 1] = first + offset, second + offset, apart, own, apart
+                if child[level] < 3:
+                    node[level + 1, 3] += child[level] * size
+                else:
+                    node[level + 1, 3] = results + 3 * quarter - 2 * spacing
+                    node[level + 1, 4] = spacing
+            if child[level] < 4:
+                held[level + 1] = t + (child[level] & 1) + (child[level] >> 1)
+                child[level + 1] = 0
+                child[level] += 1
+                level += 1
+                continue
+            _without_two(arena, results, spacing, quarter, own, size, t, decided)
+        if level == 0:
+            return
+        level -= 1
+
+
+STEP = 4096  # numbers of a row that are summed together
+
+
+@kernel(entry="f8[:], i8, i8, i8, f8[:], i8")
+def sum_rows(rows, count, stride, chosen, into, width):  # type: ignore[no-untyped-def]
+    """Sum rows 0…count over the subsets of the chosen highest bits, into rows by size."""
+    last, apart = count, width + PADDING
+    for bit in range(8):
+        last += chosen >> bit & 1
+    for x in range(0, width, STEP):
+        end = min(width, x + STEP)
+        for row in range(last + 1):
+            into[row * apart + x : row * apart + end] = 0.0
+        mask = chosen
+        while True:
+            size = 0
+            for bit in range(8):
+                size += mask >> bit & 1
+            for row in range(count + 1):
+                place, start = (row + size) * apart, row * stride + mask * width
+                sums, more = into[place + x : place + end], rows[start + x : start + end]
+                for n in range(end - x):
+                    sums[n] += more[n]
+            if mask == 0:
+                break
+            mask = (mask - 1) & chosen
+
+
+@kernel(entry="f8[:], i8, i8, i8, i8, i8, f8[:], i8")
+def add_results(  # type: ignore[no-untyped-def]
+    results, width, chosen, bits, first, last, into, stride
+):
+    """Invert the sums over the highest bits: add results to those of all choices with more bits.
+
+    The results of the choice without bits come first and are copied.
+    """
+    others = ((1 << bits) - 1) ^ chosen
+    mask = others
+    while True:
+        whole, size, sign = chosen | mask, 0, 1.0
+        for bit in range(bits):
+            size += whole >> bit & 1
+            if mask >> bit & 1:
+                sign = -sign
+        for row in range(first, last + 1):
+            place, start = row * stride + whole * width, (row + size) * (width + PADDING)
+            target, source = into[place : place + width], results[start : start + width]
+            if chosen == 0:
+                for n in range(width):
+                    target[n] = sign * source[n]
+            else:
+                for n in range(width):
+                    target[n] += sign * source[n]
+        if mask == 0:
+            break
+        mask = (mask - 1) & others
+
 
 FIRST = 10  # templates whose subsets numpy sums up; a product needs at least as many
 TOGETHER = 7  # of the highest templates, whose subsets are the parts of a product
