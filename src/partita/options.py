@@ -276,6 +276,7 @@ class RunOptions(Options):
     encoding: str | None = option(
         "Encoding of the texts", metavar="NAME", shown="UTF-8, or as the BOM says"
     )
+    force: bool = option("Read texts that are not in English too", False)
     errors: str = option(ERRORS, "raise")
 
 

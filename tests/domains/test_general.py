@@ -331,3 +331,31 @@ def test_a_denied_predicate_is_another_thing():
     assert distribution.marginal(name.id, she.id) > 0.5
     assert doctor.id not in next(e for e in document.entities if name.id in e.templates).templates
     assert nurse.slots["ROLE"] == "nurse in Leeds"
+
+
+GERMAN = "Der Bürgermeister hat gesagt, dass er nicht zu der Sitzung des Rates kommen wird."
+
+
+def test_a_text_in_another_language_is_set_aside_unless_forced() -> None:
+    aside = partita.run(GERMAN)
+    assert not aside.mentions
+    assert any("set aside (--force reads it)" in note for note in aside.notes)
+    forced = partita.run(GERMAN, force=True)
+    assert forced.mentions
+    assert any("not reliable" in note for note in forced.notes)
+    english, german = partita.run(["Ann sold her boat.", GERMAN])
+    assert english.mentions
+    assert not german.mentions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CNN's chief medical correspondent, to serve",
+        "Jim O'Brien, coach. Named Maurice Cheeks",
+        "De la Cruz beat Los Lobos in San Jose, La Vega and El Paso.",
+        "die also narrowly escaped being buried",
+    ],
+)
+def test_short_english_is_never_set_aside(text: str) -> None:
+    assert other_language(text) == ""

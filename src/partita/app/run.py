@@ -212,6 +212,7 @@ class RunKeywords(TypedDict, total=False):
     encoding: str | None
     gazetteer: str | os.PathLike[str] | None
     mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None
+    force: bool
     errors: str
 
 
@@ -239,6 +240,7 @@ def run(
     encoding: str | None = None,
     gazetteer: str | os.PathLike[str] | None = None,
     mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None = None,
+    force: bool = False,
     errors: str = "raise",
 ) -> ResolvedMessage | ResolvedMessages:
     """Extract entities from a text and resolve coreference.
@@ -270,6 +272,7 @@ def run(
         budget=budget,
         seed=seed,
         gazetteer=gazetteer,
+        force=force,
     )
     runner = _default_runner(settings) if _is_default(settings) else Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike) or is_doc(source)

@@ -50,7 +50,7 @@ class Settings:
     """What is the same for all messages of a run.
 
     Without `parameters` the domain's own are used, or those that ship with Partita; `gazetteer` is
-    a list of places to add, for domains that take one.
+    a list of places to add, for domains that take one; `force` reads other languages than English.
     """
 
     domain: str = DOMAIN
@@ -61,6 +61,7 @@ class Settings:
     budget: Budget = field(default_factory=Budget)
     seed: int = 0
     gazetteer: str = ""
+    force: bool = False
 
     @classmethod
     def of(
@@ -108,6 +109,8 @@ class Runner:
             raise InputError(f"{problem} (expected --model {supported})")
         if settings.parameters and settings.model != JOINT:
             domain = domain.with_parameters(settings.parameters)
+        if settings.force:
+            domain = domain.forced()
         return domain.with_gazetteer(settings.gazetteer) if settings.gazetteer else domain
 
     @cached_property
@@ -270,6 +273,7 @@ def stored_settings(settings: Settings) -> dict[str, Any]:
         "work": budget.work,
         "seed": settings.seed,
         "gazetteer": str(Path(settings.gazetteer).resolve()) if settings.gazetteer else "",
+        "force": settings.force,
     }
 
 
@@ -287,6 +291,7 @@ def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
         usual_budget(stored["model"], stored["seconds"], stored["work"]),
         stored["seed"],
         stored.get("gazetteer", ""),
+        stored.get("force", False),
     )
 
 

@@ -165,6 +165,7 @@ def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -
         budget=usual_budget(model, options.seconds, options.work),
         seed=options.seed,
         gazetteer=options.gazetteer,
+        force=options.force,
     )
     runner = Runner(settings).load()
     if model != "uniform":

@@ -135,6 +135,10 @@ class Domain(Protocol):
 
         return shipped_analyser().find_in(sentences)
 
+    def forced(self) -> Domain:
+        """Return the domain that also reads texts which it sets aside, such as German ones."""
+        return self
+
     def notes(self, message: Message, templates: Sequence[Template]) -> Iterable[str]:
         """Return what a user should know of a message, such as that it is not in English."""
         return ()

@@ -282,6 +282,7 @@ def _field_text(value: Any) -> str:
 MessageForm = Literal["text", "jsonl", "muc", "conllu", "conll2012"]
 LIMIT = 64 << 20
 START = 1 << 14
+DOCUMENTS = frozenset({".pdf", ".docx", ".eml"})  # read by text.documents
 JSON_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json"})
 CONLLU_SUFFIX = ".conllu"
 MUC_EXPECTED = "has no line such as DEV-MUC3-0001 (NOSC) (expected MUC messages)"
@@ -339,6 +340,8 @@ def read_texts(
 
 def detect_form(start: bytes, encoding: str, suffix: str = "") -> MessageForm:
     """Return the form of a file, judged by its suffix and first bytes."""
+    if suffix.lower() in DOCUMENTS:
+        return "text"
     mark_length, mark_encoding = byte_order_mark(start)
     try:
         text = start[mark_length:].decode(mark_encoding or encoding, errors="replace")
@@ -392,6 +395,10 @@ class _Reader:
         data = stream.read(self.limit + 1)
         if len(data) > self.limit:
             raise too_long_error(self.limit, file.file)
+        if (suffix := file.path.suffix.lower()) in DOCUMENTS:
+            from partita.text.documents import document_text
+
+            return document_text(data, suffix, file.file, self.limit)
         text = decode(data, self.encoding, file.file)
         if not text.strip():
             raise InputError("is empty (expected a message)", file=file.file)

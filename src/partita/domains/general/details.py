@@ -311,11 +311,17 @@ def _gender(template: Template) -> str:
     for word in title.split():
         if gender := GENDERS.get(lists.titles[word.rstrip(".").lower()], ""):
             return gender
-    given = rest.split(" ")[0]
-    women = share_of_women(given)
-    if women is None:
-        women = share_by_ending(given)
-    if 1 - CLEAR < women < CLEAR:
+    return _gender_by_name(rest.split(), bool(title or template.slots.get("TITLE")))
+
+
+def _gender_by_name(words: Sequence[str], titled: bool) -> str:
+    """Return male or female by the given name; the one name after a title is a family name."""
+    if not words or words[0].endswith(".") or (titled and len(words) == 1):
+        return ""
+    women = share_of_women(words[0])
+    if women is None and len(words) > 1:
+        women = share_by_ending(words[0])
+    if women is None or 1 - CLEAR < women < CLEAR:
         return ""
     return "female" if women >= CLEAR else "male"
 

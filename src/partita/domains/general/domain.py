@@ -63,7 +63,15 @@ class GeneralDomain(Domain):
         shipped = shipped_bytes(SHIPPED, "analyser")
         return content_hash([*(path.read_bytes() for path in sorted(own)), shipped])
 
+    def __init__(self, *, force: bool = False) -> None:
+        self.force = force
+
+    def forced(self) -> GeneralDomain:
+        return GeneralDomain(force=True)
+
     def extract(self, message: Message) -> Sequence[Template]:
+        if not self.force and is_foreign(message.text):
+            return ()
         return general_templates(self.sentences(message), message.text)
 
     def sentences(self, message: Message) -> Sequence[PlacedSentence]:
@@ -75,7 +83,7 @@ class GeneralDomain(Domain):
         return general_templates(sentences, text)
 
     def notes(self, message: Message, templates: Sequence[Template]) -> Iterable[str]:
-        return text_notes(message.text)
+        return text_notes(message.text, force=self.force)
 
 
 def general_templates(
@@ -154,6 +162,7 @@ WORD = re.compile(r"[^\W\d_]+")
 SAMPLE = 20_000  # characters that are looked at
 FEWEST = 6  # words, below which no language is guessed
 MIN_FUNCTION_WORDS = 0.12  # share of function words for a guess
+TELLING = 3  # different function words that English has not, for a guess
 RARE = 0.04  # share of English function words below which a text is not English prose
 ENOUGH = 40  # words for that
 UNKNOWN = "unknown"
@@ -168,7 +177,8 @@ def other_language(text: str) -> str:
     letters = sum(map(str.isalpha, sample))
     if script := _script(sample, letters):
         return script
-    words = [word.lower() for word in WORD.findall(sample)]
+    forms = WORD.findall(sample)
+    words = [form.lower() for form in forms]
     if len(words) < FEWEST:
         return ""
     counts = Counter(words)
@@ -176,7 +186,10 @@ def other_language(text: str) -> str:
         name: sum(counts[word] for word in stops) / len(words) for name, stops in STOPS.items()
     }
     best = max(shares, key=lambda name: shares[name])
-    if shares[best] >= MIN_FUNCTION_WORDS and shares[best] > 1.5 * shares["English"]:
+    small = set(words if sample.isupper() else filter(str.islower, forms))  # "Los Angeles"
+    telling = {word for word in STOPS[best] - STOPS["English"] if len(word) > 1 and word in small}
+    clear = shares[best] >= MIN_FUNCTION_WORDS and shares[best] > 1.5 * shares["English"]
+    if clear and len(telling) >= TELLING:
         return best
     return UNKNOWN if len(words) >= ENOUGH and shares["English"] < RARE else ""
 
@@ -237,7 +250,13 @@ def _character(reference: re.Match[str]) -> str:
     return (character if single else " ").ljust(len(reference[0]))
 
 
-def text_notes(text: str) -> Iterator[str]:
+def is_foreign(text: str) -> bool:
+    """Return whether a text is in another language that is known."""
+    plain = TAG.sub(" ", text) if is_html(text) else text
+    return other_language(plain) not in ("", UNKNOWN)
+
+
+def text_notes(text: str, *, force: bool = False) -> Iterator[str]:
     """Yield what a user should know of a text that is not plain English prose."""
     plain = TAG.sub(" ", text) if (marked := is_html(text)) else text
     if marked:
@@ -249,4 +268,6 @@ def text_notes(text: str) -> Iterator[str]:
         yield "the text has no words (expected English)"
     elif language := other_language(plain):
         guess = f": probably {language}" if language != UNKNOWN else ""
-        yield f"the text does not seem to be English{guess}; the results are not reliable"
+        unread = not force and language != UNKNOWN
+        result = "set aside (--force reads it)" if unread else "the results are not reliable"
+        yield f"the text does not seem to be English{guess}; {result}"
