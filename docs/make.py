@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import inspect
 import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from typer.main import get_command
 import partita
 from partita import options as declared
 from partita.cli import app
+from partita.cli.demo import ARTICLE, CLAIMS, SCORES
 from partita.options import declaration, declared_fields
 from partita.plugins import COMMANDS, installed
 from partita.views.palette import colour
@@ -158,6 +161,75 @@ def pictures(page: Path) -> None:
             (HERE / "pictures" / made.name).write_bytes(made.read_bytes())
 
 
+BEFORE = 340, 40  # width of a panel, and of the arrow between two
+
+
+def before_after() -> str:
+    """Return the picture of the README: what goes in, and what comes out, by today's models."""
+    resolved = partita.run(ARTICLE)
+    several = sorted(
+        (one for one in resolved.entities if len(one.templates) > 1),
+        key=lambda one: -len(one.templates),
+    )
+    texts = {mention.id: mention.text for mention in resolved.mentions}
+    clusters = partita.cluster(SCORES).to_dict()
+    exact = clusters["clusters"][0]["exact"]
+    belief = partita.fuse(
+        [dict(zip(("object", "source", "boats"), claim, strict=True)) for claim in CLAIMS]
+    )
+    panels = [
+        (
+            "Text",
+            textwrap.wrap(ARTICLE, 50),
+            [f"{one.name or texts[one.anchor]}: "
+             f"{', '.join(texts[name] for name in one.templates)}" for one in several[:4]],
+        ),
+        (
+            "Pair scores",
+            [f"{left} = {right}  {score:.2f}" for left, right, score in SCORES],
+            [f"{exact:.2f}  all three are one person",
+             f"{clusters['alternatives'][0]['probability']:.2f}  Jon Smith, York is another"],
+        ),
+        (
+            "Claims",
+            [f"{thing}: {source} says {value}" for thing, source, value in CLAIMS],
+            [f"{one.probability:.2f}  {one.object}: {one.value or 'something else'}"
+             for one in belief.values],
+        ),
+    ]  # fmt: skip
+    return _panels(panels)
+
+
+def _panels(panels: list[tuple[str, list[str], list[str]]]) -> str:
+    """Return rows of two boxes with lines of text, an arrow between them."""
+    width, gap = BEFORE
+    parts, top = [], 10
+    for title, before, after in panels:
+        shown = [textwrap.wrap(line, 46, subsequent_indent="    ") or [""] for line in after]
+        columns = [before, [line for lines in shown for line in lines]]
+        height = 18 * max(map(len, columns)) + 40
+        for column, (name, lines) in enumerate(zip((title, "Partita"), columns, strict=True)):
+            x = 10 + column * (width + gap)
+            parts.append(
+                f'<rect x="{x}" y="{top}" width="{width}" height="{height}" rx="6" '
+                f'fill="{"#ffffff" if column else "#f5f5f2"}" stroke="#b9b9b0"/>'
+            )
+            parts.append(f'<text x="{x + 12}" y="{top + 22}" font-weight="bold">{name}</text>')
+            parts += [
+                f'<text x="{x + 12}" y="{top + 44 + 18 * n}" xml:space="preserve">'
+                f"{html.escape(line)}</text>"
+                for n, line in enumerate(lines)
+            ]
+        middle = top + height // 2
+        parts.append(f'<text x="{width + 18}" y="{middle + 8}" font-size="24">→</text>')
+        top += height + 12
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width + gap + 20} {top}" '
+        'font-family="system-ui, sans-serif" font-size="12.5" fill="#1d1d1b" role="img">'
+        f'<rect width="100%" height="100%" fill="#ffffff"/>{"".join(parts)}</svg>\n'
+    )
+
+
 def site_style() -> str:
     """The colours of the site: those of the page."""
     roles = {"primary-fg-color": "accent", "accent-fg-color": "fill", "typeset-a-color": "accent"}
@@ -173,7 +245,9 @@ def site_style() -> str:
 
 def main() -> None:
     (HERE / "reference.md").write_text(reference(), encoding="utf-8")
+    subprocess.run([sys.executable, HERE.parent / "scripts" / "doc_blocks.py"], check=True)
     (HERE / "ordinary-texts.md").write_text(ordinary_texts(), encoding="utf-8")
+    (HERE / "pictures" / "before-after.svg").write_text(before_after(), encoding="utf-8")
     for page in ("plots.md", "paper.md"):
         pictures(HERE / page)
     (HERE / "site.css").write_text(site_style(), encoding="utf-8")

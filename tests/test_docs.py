@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from partita.cli import app
+from doc_blocks import blocks, converse, fits
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -28,11 +25,12 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     names: dict[str, object] = {"__name__": "docs"}
-    for kind, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+    for kind, code in blocks(page):
         if kind == "python":
             exec(compile(code, str(page), "exec"), names)  # noqa: S102
         else:
-            _converse(code, tmp_path)
+            for command, expected, printed in converse(code, tmp_path):
+                assert fits(expected, printed), f"$ {command}\n{printed}"
 
 
 def test_the_site_has_every_page_no_broken_link_and_nothing_from_elsewhere(tmp_path: Path) -> None:
@@ -46,49 +44,6 @@ def test_the_site_has_every_page_no_broken_link_and_nothing_from_elsewhere(tmp_p
     assert len(pages) > len(PAGES) / 2
     for page in pages:
         assert not loaded.findall(page.read_text(encoding="utf-8")), page.name
-
-
-def _converse(code: str, folder: Path) -> None:
-    """Every command of a console block, and what it should have printed."""
-    for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
-        command, _, expected = part.partition("\n")
-        made = re.fullmatch(r"cat (\S+)", command)
-        if made and not (folder / made[1]).exists():
-            (folder / made[1]).write_text(expected, encoding="utf-8")
-            continue
-        printed = _run(command, folder)
-        assert _like(expected).fullmatch(printed), f"$ {command}\n{printed}"
-
-
-def _run(command: str, folder: Path) -> str:
-    """Return what a command prints; `partita` runs in this process, which saves starting one."""
-    words = shlex.split(command)
-    if words[0] != "partita" or "serve" in words or set(command) & set("|<;&$`*?"):
-        return _shell(command, folder)
-    redirected = [(words.index(mark), mark) for mark in (">", "2>") if mark in words]
-    files = {mark: words[at + 1] for at, mark in redirected}
-    arguments = words[1 : min([len(words), *(at for at, _ in redirected)])]
-    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"}, prog_name="partita")
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    shown = {">": done.stdout, "2>": done.stderr}
-    for mark, name in files.items():
-        (folder / name).write_text(shown.pop(mark), encoding="utf-8")
-    return "".join(shown.values())
-
-
-def _shell(command: str, folder: Path) -> str:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = {**os.environ, "PATH": path, "COLUMNS": "80", "PYTHONUTF8": "1"}
-    run = subprocess.run(
-        command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False
-    )
-    return run.stdout + run.stderr
-
-
-def _like(expected: str) -> re.Pattern[str]:
-    lines = [".*" if line == "..." else re.escape(line) for line in expected.splitlines()]
-    return re.compile(r"\n".join(lines) + r"\n?", re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
