@@ -42,8 +42,24 @@ def test_the_site_has_every_page_no_broken_link_and_nothing_from_elsewhere(tmp_p
     loaded = re.compile(r"<(?:script|img|link|iframe)[^>]+(?:src|href)=\"(?:https?:)?//[^\"]*")
     pages = sorted(tmp_path.rglob("*.html"))
     assert len(pages) > len(PAGES) / 2
+    assert (tmp_path / "search" / "search_index.js").exists()  # the search works from a folder
     for page in pages:
         assert not loaded.findall(page.read_text(encoding="utf-8")), page.name
+
+
+LISTED = (ROOT / "docs" / "paper-terms.txt").read_text(encoding="utf-8").split("[pages]\n")
+TERMS = LISTED[0].split("[terms]\n")[1].splitlines()
+NOT_PROSE = re.compile(r"^```.*?^```$|`[^`]*`|\]\([^)]*\)|<!--.*?-->", re.MULTILINE | re.DOTALL)
+OTHER_SENSES = re.compile(
+    r"\*Withdraw my key\*|Tab key|arrow keys|shortcut keys?|[\w-]+ keys? of a table"
+)
+
+
+@pytest.mark.parametrize("page", LISTED[1].split())
+def test_pages_for_everybody_do_not_use_the_terms_of_the_paper(page: str) -> None:
+    prose = OTHER_SENSES.sub("", NOT_PROSE.sub("", (ROOT / page).read_text(encoding="utf-8")))
+    used = re.findall(rf"\b(?:{'|'.join(TERMS)})\b", prose, re.IGNORECASE)
+    assert used == [], page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -82,10 +82,22 @@ class Client:
         """Return a message with its text, sets, entities and keys."""
         return cast(answers.MessageJson, self._call(_path("runs", run, "messages", message)))
 
-    def add_message(self, run: str, name: str, text: str) -> answers.MessageJson:
-        """Resolve a text with the settings of a run, add it to the run and return it."""
-        body = {"id": name, "text": text}
+    def add_message(
+        self, run: str, name: str, text: str, domain: str | None = None
+    ) -> answers.MessageJson:
+        """Resolve a text, add it to a run and return it; with a domain, a new run is made."""
+        body = {"id": name, "text": text, "domain": domain}
         return cast(answers.MessageJson, self._call(_path("runs", run, "messages"), body=body))
+
+    def add_tables(self, run: str, kind: str, contents: Mapping[str, str]) -> answers.RunJson:
+        """Store tables of records, scores, clusters or claims as a new run and return it."""
+        tables = [{"name": name, "content": content} for name, content in contents.items()]
+        body = {"kind": kind, "tables": tables}
+        return cast(answers.RunJson, self._call(_path("runs", run, "tables"), body=body))
+
+    def delete_run(self, run: str) -> answers.DeletedRun:
+        """Delete a run with its texts, answers and keys."""
+        return cast(answers.DeletedRun, self._call(_path("runs", run), method="DELETE"))
 
     def set(self, run: str, name: str) -> answers.ResultJson:
         """Return a coreference set with its distribution."""

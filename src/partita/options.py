@@ -311,7 +311,7 @@ class ClusteringOptions(Options):
     """Options of the verbs that cluster records."""
 
     target_precision: float | None = option(
-        "Merge only so far that the share of right pairs is expected to reach P, e.g. .99",
+        "Stop merging when expected precision would fall below P, e.g. .99",
         metavar="P",
         check=check_probability,
     )

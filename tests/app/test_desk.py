@@ -122,13 +122,71 @@ def test_letters_beyond_english_are_found_in_either_case(desk):
     assert desk.messages("r", "ÖSTERREICH")["total"] == 1
 
 
+def mean_of_pairs(read, message, members):
+    """The mean probability of the pairs of an entity, from the sets of its message."""
+    pairs = [
+        pair["marginal"]
+        for found in read.message("r", message)["sets"]
+        for pair in found["pairs"]
+        if pair["left"] in members and pair["right"] in members
+    ]
+    return sum(pairs) / len(pairs) if pairs else 1.0
+
+
+def test_entities_are_ordered_and_found_by_what_is_probable(read):
+    def names(order):
+        return [
+            (one["name"], len(one["templates"]))
+            for one in read.entities("r", order=order)["entities"]
+        ]
+
+    counts = [count for _, count in names("mentions")]
+    assert counts == sorted(counts, reverse=True)
+    given = [name.lower() for name, _ in names("name") if name]
+    assert given == sorted(given)
+    for one in read.entities("r", search="rail")["entities"]:
+        values = [
+            v for vs in one["slots"].values() for v in vs if "rail" in str(v["value"]).lower()
+        ]
+        texts = " ".join([one["name"], *one["descriptions"]]).lower()
+        assert "rail" in texts or max(v["probability"] for v in values) >= 0.5
+
+
+def test_tables_are_runs_and_runs_can_be_deleted(desk):
+    made = desk.add_tables("scores", "scores", {"a.csv": "left,right,probability\nx,y,.5\n"})
+    assert (made["domain"], made["inputs"], made["messages"]) == ("scores", ["a.csv"], 1)
+    assert desk.message("scores", "a.csv")["text"].startswith("left,right")
+    with pytest.raises(InputError, match="already has a run scores"):
+        desk.add_tables("scores", "scores", {"a.csv": "x"})
+    with pytest.raises(InputError, match="unknown kind 'sheets'"):
+        desk.add_tables("more", "sheets", {"a.csv": "x"})
+    assert desk.delete("scores") == {"deleted": "scores"}
+    assert "scores" not in [one["name"] for one in desk.runs()]
+    with pytest.raises(Unknown, match="no run scores"):
+        desk.delete("scores")
+
+
+def test_a_deleted_run_takes_its_keys_along_and_leaves_the_runs_trained_from_it(desk):
+    desk.ingest([RawMessage("one", TEXTS["kinston"], "test")], SETTINGS, "parent", 1)
+    desk.ingest(
+        [RawMessage("one", TEXTS["kinston"], "test")], SETTINGS, "child", 1, parent="parent"
+    )
+    (found,) = desk.message("parent", "one")["sets"]
+    desk.key("parent", found["set"], found["configurations"][0]["cells"], "ann")
+    desk.delete("parent")
+    assert desk.run("child")["parent"] is None
+    assert desk.keys("child") == []
+
+
 def test_entities_with_their_message_and_set(read):
     listed = read.entities("r")
     expected = [(one, name) for name in TEXTS for one in read.message("r", name)["entities"]]
     assert listed["total"] == len(expected)
     for found, (one, name) in zip(listed["entities"], expected, strict=True):
         assert found["message"] == name
-        assert {k: v for k, v in found.items() if k not in ("message", "set")} == one
+        added = ("message", "set", "confidence")
+        assert {k: v for k, v in found.items() if k not in added} == one
+        assert found["confidence"] == pytest.approx(mean_of_pairs(read, name, one["templates"]))
     [kinston] = read.entities("r", search="kinston", sort="DEPOT")["entities"]
     assert (kinston["set"], kinston["slots"]["LOCATION"][0]["value"]) == ("kinston.1", "KINSTON")
     assert read.entities("r", search="ammunition")["total"] == 2

@@ -1,4 +1,4 @@
-"""What a person meets in the first hour: Next in every domain, a chip that is held, Try."""
+"""What a person meets in the first hour: Label in every domain, a chip that is held, a text."""
 
 from __future__ import annotations
 
@@ -40,43 +40,6 @@ def test_a_chip_that_is_picked_up_can_be_read(person: Person, scheme: str) -> No
     person.presses(Keys.ESCAPE)
 
 
-def test_try_reads_ordinary_text_and_says_why(person: Person) -> None:
-    person.go("try")
-    assert person.run("return document.querySelector('.tools select').value") == "general"
-    person.sees("form .quiet", "Any English text")
-    person.button("An article").click()
-    person.sees(".entity", "Acme")
-    person.clicks("Why?")
-    person.until(lambda: "=" in person.focus(), "the focus in the table of pairs")
-    person.presses(Keys.ENTER)
-    person.sees(".answer h2")
-    assert not person.all(".error-panel")
-    person.run(
-        "const s = document.querySelector('.tools select'); s.value = 'depots';"
-        "s.dispatchEvent(new Event('change'))"
-    )
-    person.sees("form .quiet", "military messages")
-    person.writes("#pasted", "\u200fA rail depot was found. \u200fThe depot is large.")
-    person.clicks("Resolve")
-    person.until(lambda: len(person.marks()) >= 2, "templates beside marks of direction")
-
-
-def test_a_long_text_shows_progress_and_is_cancelled(person: Person) -> None:
-    person.go("try")
-    person.run(
-        "document.querySelector('#pasted').value ="
-        "'Acme sued Borealis. Jane Doe said it would win. '.repeat(900)"
-    )
-    person.clicks("Resolve")
-    assert "43,200 characters" in person.sees(".working").text
-    person.sees(".working progress")
-    person.clicks("Cancel")
-    person.sees(".tried", "Cancelled.")
-    person.button("The paper's message").click()
-    person.sees(".configuration")
-    assert person.log() == []
-
-
 def test_the_first_chip_is_near_for_the_keyboard(person: Person) -> None:
     person.go("key", run="work", message="msg-050")
     person.sees(".chip-button")
@@ -92,13 +55,24 @@ def test_the_first_chip_is_near_for_the_keyboard(person: Person) -> None:
 
 def test_an_ordinary_text_shows_entities_of_several_mentions(person: Person) -> None:
     """Mentions that are alone have no colour, and what is uncertain is listed."""
-    person.go("try")
-    person.button("An article").click()
+    person.go("read", run="demo")
     person.sees(".message-text.many .mark.alone")
+    several = [set(cell) for cell in person.run(CELLS)]
     colours = person.marks()
-    assert colours["m1"] == colours["m5"] != ""  # Borealis
+    assert several
+    for cell in several:
+        assert len({colours[name] for name in cell}) == 1
     assert person.sees(".decisions h2").text == "Uncertain"
     person.sees("details summary", "mentioned once")
-    first, second = (one.text for one in person.all(".row-cells")[:2])
-    assert len(second) < len(first)  # only what changed
+    person.sees(".set-details summary").click()
+    rows = {one.text for one in person.all(".configuration:not(.current) .row-cells")}
+    answer = person.sees(".configuration.current .row-cells").text
+    assert max(map(len, rows)) < len(answer)  # only what changed
     assert person.log() == []
+
+
+CELLS = """
+const ids = (card) =>
+  [...card.querySelectorAll(".entity-details .chip")].map((one) => one.textContent);
+return [...document.querySelectorAll(".entity")].map(ids).filter((cell) => cell.length > 1);
+"""

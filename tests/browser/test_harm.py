@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
 import pytest
 
 from browser.conftest import BOOM, HOSTILE, HOSTILE_MESSAGE, HOSTILE_TEXT
@@ -12,7 +13,7 @@ from oracles import reported
 from partita.views.report import report_page
 
 EVIL = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
-VIEWS = ("read", "why", "key", "next", "entities", "fuse", "try")
+VIEWS = ("read", "why", "key", "next", "entities", "fuse", "add")
 ODD = """
 const bad = [...document.querySelectorAll("*")].filter((one) =>
   one.getAttributeNames().some((name) => /^on/i.test(name)) ||
@@ -31,22 +32,24 @@ def unharmed(person: Person) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_shows_harm_as_text(person: Person, view: str) -> None:
+def test_every_view_shows_harm_as_text(person: Person, client: httpx.Client, view: str) -> None:
     told = {} if view in ("entities", "next") else {"message": HOSTILE_MESSAGE}
     person.run("localStorage.setItem('partita.author', arguments[0])", BOOM.format("author"))
     person.go(view, run=HOSTILE, **told)
     person.until(lambda: HOSTILE in person.says(), "the name of the run")
-    if view == "try":
+    if view == "add":
         person.writes("#pasted", HOSTILE_TEXT.replace("\U0001f600", ""))
-        person.button("Resolve").click()
+        person.button("Add").click()
         person.sees(".message-text", "script>")  # mentions are marked between < and script
     for tag in person.all(".tag")[:4]:
         person.run("arguments[0].focus()", tag)
-        if view != "try":
+        if view != "add":
             assert BOOM.format("templates.rule") in person.sees(".card").text
         person.run("arguments[0].click()", tag)
     if view == "read":
         assert "<script>window.boom='text'</script>" in person.sees(".message-text").text
+        for details in person.all(".entity details:not([open]) summary"):
+            person.run("arguments[0].click()", details)
         person.sees(".entity", "javascript:window.boom='link'")
         person.sees(".method", BOOM.format("sets.reason"))
     if view == "key":
@@ -56,6 +59,8 @@ def test_every_view_shows_harm_as_text(person: Person, view: str) -> None:
         person.go(view, run=HOSTILE, **told)
         person.sees(".other", BOOM.format("author"))
     unharmed(person)
+    if view == "add":
+        client.delete("/runs/pasted")
 
 
 @pytest.mark.parametrize(

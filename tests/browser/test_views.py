@@ -19,16 +19,17 @@ from patience import PATIENCE
 
 PAGE = Path(partita.__file__).parent / "web/page"
 AXE = Path(axe_core_python.__file__).parent / "axe.min.js"
+TEXTS = Path(__file__).parents[2] / "docs/texts"
 PICTURES = Path(__file__).parents[2] / "docs/pictures"
 SHOWN = {
     "read": ({"message": "msg-043"}, ".entity"),
     "why": ({"message": "msg-043", "set": "msg-043.2", "left": "T6", "right": "T9"}, ".waterfall"),
     "key": ({"message": "msg-043", "set": "msg-043.2"}, ".cell-box"),
     "next": ({}, ".curve"),
-    "entities": ({}, ".entity"),
+    "entities": ({}, ".entity-row"),
     "records": ({}, ".graph"),
     "fuse": ({}, ".thing"),
-    "try": ({}, ".try-never"),
+    "add": ({}, ".stored-runs"),
 }
 # what is too faint to read: pairs of text and ground below 4.5 to 1
 FAINT = """
@@ -82,9 +83,6 @@ def shown(person: Person, view: str) -> None:
             "s.dispatchEvent(new Event('change'))"
         )
         wanted = ".thing.changed"
-    if view == "try":
-        person.button("The paper's message").click()
-        wanted = ".configuration"
     person.sees(wanted)
 
 
@@ -117,6 +115,25 @@ def test_a_view(person: Person, view: str, tmp_path: Path) -> None:
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     person.until(lambda: person.run(wide) <= 0, "a narrow page that is not wider than the window")
     assert person.log() == []
+
+
+def test_no_view_of_the_seven_texts_is_taller_than_five_screens(
+    person: Person, client: httpx.Client
+) -> None:
+    person.size(1440, 900)
+    names = [path.stem for path in sorted(TEXTS.glob("*.txt"))]
+    for name in names:
+        text = (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
+        body = {"id": name, "text": text, "domain": "general"}
+        client.post("/runs/seven/messages", json=body).raise_for_status()
+    places = [("read", {"message": name}) for name in names]
+    for view, told in [*places, ("entities", {}), ("next", {}), ("add", {})]:
+        person.go(view, run="seven", **told)
+        person.sees("main h1")
+        person.until(lambda: not person.all("main[aria-busy]"), "a view that is drawn")
+        tall = person.run("return document.documentElement.scrollHeight")
+        assert tall <= 5 * 900, (view, told)
+    client.delete("/runs/seven").raise_for_status()
 
 
 def serious(person: Person) -> list[tuple[str, str]]:

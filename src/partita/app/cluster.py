@@ -539,10 +539,11 @@ def review_records(
         if given is None:
             raise InputError("no scores and no clusters (expected at least one of them)")
         return _given_sets(given, limit)
-    return _solved_sets(cluster(scores, labels=labels or None), given, limit)
+    return sets_to_review(cluster(scores, labels=labels or None), given, limit)
 
 
-def _solved_sets(clusters: Clusters, given: Previous | None, limit: int) -> dict[str, Any]:
+def sets_to_review(clusters: Clusters, given: Previous | None, limit: int) -> dict[str, Any]:
+    """Return clusters as sets for a person to review; see `review_records`."""
     tables = clusters.to_dict()
     if given is not None:
         for row in tables["clusters"]:

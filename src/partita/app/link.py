@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, overload
 
-from partita.app.cluster import Clusters, cluster_scores
+from partita.app.cluster import Clusters, cluster_scores, sets_to_review
 from partita.core import Budget, Id
 from partita.core.tabular import Columns
 from partita.errors import InputError
@@ -129,12 +129,42 @@ def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
     name = chosen_engine(options.engine, settings)
     report("reading records")
     table = read_records(listed_tables(records), options.unique_id, options.ignore, noted)
+    _refuse_scores(table)
     if options.one_to_one and len(table.source_names) < 2:
         raise InputError("--one-to-one needs at least two tables, each without duplicates")
     if settings is None:
         noted(guessed_types(table.to_compare))
     engine = open_engine(name, table, options.one_to_one, options.seed)
     return link_table(engine, settings, options, noted, notes)
+
+
+ENDS = ({"left", "right"}, {"id_1", "id_2"}, {"unique_id_l", "unique_id_r"})
+SCORES = {"probability", "match_probability", "score", "match_weight"}
+
+
+def _refuse_scores(table: RecordTable) -> None:
+    """Raise an error for a table of pair scores, which would be taken for records."""
+    names = {name.lower() for name in table.columns}
+    if names & SCORES and any(ends <= names for ends in ENDS):
+        problem = "looks like pair scores, not records; use partita cluster"
+        raise InputError(problem, file=table.source_names[0])
+
+
+def review_tables(
+    paths: Sequence[Path], labels: Sequence[tuple[str, str, int]], limit: int
+) -> dict[str, Any]:
+    """Link tables and return the sets of records to review, as `review_records` does; each record
+    has its values as `shown`."""
+    found = sets_to_review(link_tables([*paths], LinkOptions(labels=labels or None)), None, limit)
+    table = read_records(listed_tables([*paths]))
+    rows = zip(*table.columns.values(), strict=True)
+    shown = {
+        str(key): ", ".join(filter(None, row)) for key, row in zip(table.ids, rows, strict=True)
+    }
+    for one in found["sets"]:
+        for record in one["records"]:
+            record["shown"] = shown.get(str(record["record"]), "")
+    return found
 
 
 def match_tables(records: Any, options: LinkOptions) -> ReferenceMatches:

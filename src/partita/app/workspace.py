@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from partita.app import store_training
-from partita.app.recording import now
+from partita.app.recording import checked_name, now, versions
 from partita.app.stored_runs import Object, Progress, StoredRuns, key_agreement
 from partita.errors import InputError
 from partita.store import keys, reading, runs
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from partita.options import FuseOptions
 
 Order = Literal["text", "uncertain"]
+TABLE_KINDS = ("records", "scores", "clusters", "claims")  # of runs that hold a table
 LARGEST_PAGE = 1000  # of a list at a time
 
 
@@ -72,12 +73,37 @@ class Workspace(StoredRuns):
             return reading.read_set(connection, run, name)
 
     def entities(
-        self, run: str, search: str = "", sort: str = "", offset: int = 0, limit: int = 100
+        self,
+        run: str,
+        search: str = "",
+        sort: str = "",
+        offset: int = 0,
+        limit: int = 100,
+        order: str = "text",
     ) -> Object:
         """Return a page of the entities of a type that match a text, and their number."""
         offset, limit = _page(offset, limit)
         with self.reading(run) as connection:
-            return reading.list_entities(connection, run, search, sort, offset, limit)
+            return reading.list_entities(connection, run, search, sort, offset, limit, order)
+
+    def add_tables(self, run: str, kind: str, contents: Mapping[str, str]) -> Object:
+        """Store tables of records, pair scores or claims as a run of their own, and return it."""
+        if kind not in TABLE_KINDS:
+            raise InputError(f"unknown kind {kind!r} (expected {', '.join(TABLE_KINDS)})")
+        row: Object = {"run": checked_name(run), "domain": kind, "model": "", "settings": {}}
+        row |= {"asked": {}, "inputs": [*contents], "versions": versions(), "outcome": "complete"}
+        row |= {"started": now(), "finished": now(), "parent": None, "model_id": None}
+        with self.store.writing() as connection:
+            if not runs.add_tables(connection, row, contents):
+                raise InputError(f"the store already has a run {run}; choose another name")
+        return self.run(run)
+
+    def delete(self, run: str) -> Object:
+        """Delete a run with everything that belongs to it."""
+        with self.store.writing() as connection:
+            runs.read_run(connection, run)
+            runs.delete_run(connection, run)
+        return {"deleted": run}
 
     def keys(self, run: str, set: str | None = None) -> list[Object]:  # noqa: A002
         """Return all saved keys, oldest first; the newest of each author counts."""

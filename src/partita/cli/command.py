@@ -78,7 +78,6 @@ def _added_command(entry: EntryPoint) -> Command:
 # Rich takes a tenth of a second to start; plain help is there at once and fits 80 columns.
 root = typer.Typer(
     cls=Commands,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,

@@ -19,6 +19,7 @@ import typer
 from partita.errors import InputError, PartitaError
 
 PAUSE = 0.1  # seconds between two lines of progress
+SILENCE = 2.0  # seconds without a word after which a command says what takes so long
 
 
 class OutputClosedError(Exception):
@@ -31,6 +32,7 @@ class Console:
 
     shown: str = ""
     last: float = 0.0
+    said: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(sys.stdout, TextIOWrapper):
@@ -46,6 +48,7 @@ class Console:
 
     def say(self, text: str) -> None:
         """Write a result, or a part of one, to standard output."""
+        self.said = True
         self.clear()
         try:
             sys.stdout.write(text)
@@ -105,6 +108,13 @@ class Console:
             sys.stderr.write(self.shown)
             sys.stderr.flush()
 
+    def explain_silence(self) -> None:
+        """Say on a terminal what takes long at the start, unless something was shown."""
+        if not self.last and not self.said:
+            compiling = "numba" in sys.modules  # imported where there is no compiled library
+            once = "compiling for this machine, once (up to a minute)"
+            self.progress(f"partita: {once if compiling else 'loading'}…")
+
     @property
     def due(self) -> bool:
         """Whether the last line of progress is old enough to be replaced."""
@@ -145,6 +155,9 @@ INTERRUPTED = 130  # what shells expect of a command that Ctrl-C stopped
 def error_boundary() -> Iterator[Console]:
     """Yield the console of a command; turn errors into one line and an exit code."""
     console = Console()
+    timer = threading.Timer(SILENCE, console.explain_silence)
+    timer.daemon = True
+    timer.start()
     before = _interrupt_on(signal.SIGTERM)
     try:
         yield console
@@ -168,6 +181,7 @@ def error_boundary() -> Iterator[Console]:
     except OutputClosedError:
         raise typer.Exit(0) from None
     finally:
+        timer.cancel()
         console.clear()
         if before is not None:
             signal.signal(signal.SIGTERM, before)

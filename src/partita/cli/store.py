@@ -1,5 +1,7 @@
 """The commands on a store: runs, export, report and serve."""
 
+import sys
+import webbrowser
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -68,6 +70,7 @@ class RunsCommand(StoreOptions):
     """Options of the command runs."""
 
     json: bool = option("Print one JSON object per run", False)
+    delete: str | None = option("Delete a run with its texts, answers and labels", metavar="RUN")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,11 +96,12 @@ class ExportCommand(StoreOptions):
 
 @command(RunsCommand)
 def runs(options: RunsCommand, console: Console) -> None:
-    """List the runs in a store.
+    """List the runs in a store, or delete one.
 
     \b
     Examples:
       partita runs
+      partita runs --delete monday
       partita runs --store reports.db --json
     """
     from json import dumps
@@ -105,6 +109,10 @@ def runs(options: RunsCommand, console: Console) -> None:
     from partita.app.workspace import open_workspace
 
     with closing(open_workspace(options.store, create=False)) as workspace:
+        if options.delete is not None:
+            workspace.delete(options.delete)
+            console.note(f"deleted run {options.delete}")
+            return
         found = workspace.runs()
     if options.json:
         console.say("".join(f"{dumps(one, ensure_ascii=False)}\n" for one in found))
@@ -215,7 +223,9 @@ class ServeCommand(Options):
         metavar="T",
         envvar="PARTITA_TOKEN",
     )
-    largest: str = option("Maximum request size, such as 10M", "2M", metavar="M", check=memory_size)
+    largest: str = option(
+        "Maximum request size, such as 10M", "20M", metavar="M", check=memory_size
+    )
     seconds: float = option("Time limit per request", 60.0, metavar="S", check=positive)
     waiting: int = option(
         "Maximum queued requests; further ones are rejected", 256, metavar="N", min=1
@@ -223,11 +233,12 @@ class ServeCommand(Options):
     workers: int | None = option(
         "Number of worker processes", metavar="N", min=1, shown="one per core, at most 4"
     )
+    no_browser: bool = option("Do not open the page in a browser", False)
 
 
 @command(ServeCommand)
 def serve(options: ServeCommand, console: Console) -> None:
-    """Serve the web page and the HTTP service for a store.
+    """Serve the web page and the HTTP service for a store; open the page.
 
     The service binds to loopback unless --host is given. It then requires a token;
     if none is given, one is generated and printed. Press Ctrl-C to stop.
@@ -260,6 +271,8 @@ def serve(options: ServeCommand, console: Console) -> None:
     with web_server.listen(options.host, options.port) as listener:
         server = web_server.create_server(config)
         _tell(console, web_server.address(listener), config)
+        if loopback and sys.stdout.isatty() and not options.no_browser:
+            webbrowser.open(_page_address(web_server.address(listener), config))
         web_server.serve(server, listener)
 
 
@@ -279,8 +292,12 @@ def _token(given: str, loopback: bool) -> str:
     return secrets.token_urlsafe(24)
 
 
+def _page_address(address: str, config: "ServiceConfig") -> str:
+    return f"{address}/{f'#token={config.token}' if config.token else ''}"
+
+
 def _tell(console: Console, address: str, config: "ServiceConfig") -> None:
     """Print the address. The token follows the #, which browsers do not send to servers."""
-    console.say(f"{address}/{f'#token={config.token}' if config.token else ''}\n")
+    console.say(f"{_page_address(address, config)}\n")
     console.flush()
     console.note(f"store {config.store.split('@')[-1]}; press Ctrl-C to stop")

@@ -232,15 +232,30 @@ def list_messages(
 
 
 def list_entities(
-    connection: Connection, run: str, search: str, entity_type: str, offset: int, limit: int
+    connection: Connection,
+    run: str,
+    search: str,
+    entity_type: str,
+    offset: int,
+    limit: int,
+    order: str = "text",
 ) -> Row:
-    """Return entities in the order of messages and text."""
+    """Return entities in the order of messages and text, or ordered by name, type or mentions.
+
+    The `confidence` of an entity is the mean probability of the pairs of its mentions.
+    """
     at, of = tables.entities.c, tables.messages.c
     where = [at.run == run, of.run == run, of.message == at.message]
     if entity_type:
         where.append(at.sort == entity_type)
     where += [_matches_search(word) for word in search.split()]
-    query = select(tables.entities).where(*where).order_by(of.position, of.message, at.position)
+    first: dict[str, list[Any]] = {
+        "name": [func.lower(at.name) == "", func.lower(at.name)],
+        "type": [at.sort],
+        "mentions": [func.json_array_length(at.templates).desc()],
+    }
+    ordered = (*first.get(order, []), of.position, of.message, at.position)
+    query = select(tables.entities).where(*where).order_by(*ordered)
     rows = connection.execute(query.offset(offset).limit(limit)).mappings().all()
     values = _values(connection, run, rows)
     return {
@@ -248,9 +263,24 @@ def list_entities(
         "entities": [
             entity_object(dict(row), values.get((row["message"], row["entity"]), ()))
             | {"message": row["message"], "set": row["set_name"]}
+            | {"confidence": _confidence(connection, run, row["set_name"], row["templates"])}
             for row in rows
         ],
     }
+
+
+MAX_MENTIONS = 40  # of an entity, whose pairs give its confidence
+
+
+def _confidence(connection: Connection, run: str, name: str | None, mentions: list[str]) -> float:
+    """Return the mean probability of the pairs of an entity's first mentions; of one mention 1."""
+    some, at = mentions[:MAX_MENTIONS], tables.pairs.c
+    if name is None or len(some) < 2:
+        return 1.0
+    where = [at.run == run, at.set_name == name]
+    where += [at.left_template.in_(some), at.right_template.in_(some)]
+    total = connection.execute(select(func.sum(at.marginal)).where(*where)).scalar() or 0.0
+    return float(total) / (len(some) * (len(some) - 1) / 2)
 
 
 def set_sizes(connection: Connection, run: str) -> list[tuple[str, int]]:
@@ -275,13 +305,17 @@ def _contains(column: ColumnElement[Any], word: str) -> ColumnElement[bool]:
     return func.strpos(func.lower(column), word.lower()) > 0
 
 
+LIKELY = 0.5
+
+
 def _matches_search(word: str) -> ColumnElement[bool]:
-    """Match the name, a description or a slot value."""
+    """Match the name, a description or a slot value that is more probable than not."""
     at, of = tables.entities.c, tables.slot_values.c
     value = exists().where(
         of.run == at.run,
         of.message == at.message,
         of.entity == at.entity,
+        of.probability >= LIKELY,
         _contains(of.value, word),
     )
     descriptions = cast(at.descriptions, Text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,27 @@ def _keyed(connection: Connection) -> dict[str, set[str]]:
 
 def change_run(connection: Connection, name: str, **values: Any) -> None:
     connection.execute(tables.runs.update().where(tables.runs.c.run == name).values(**values))
+
+
+def add_tables(connection: Connection, run: Row, contents: Mapping[str, str]) -> bool:
+    """Insert a run that holds tables as its messages; return whether it was new."""
+    if not add_if_new(connection, tables.runs, run):
+        return False
+    for position, (name, content) in enumerate(contents.items()):
+        message: Row = {"message": name, "fields": {}, "error": "", "place": name, "text": content}
+        message["text_hash"] = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+        message |= {"sets": [], "entities": [], "singletons": []}
+        row = _message_row(message, run["run"], position)
+        connection.execute(tables.messages.insert().values(**row))
+    return True
+
+
+def delete_run(connection: Connection, name: str) -> None:
+    """Delete a run with its texts, answers and labels; runs that were trained from it stay."""
+    at = tables.runs.c
+    connection.execute(tables.runs.update().where(at.parent == name).values(parent=None))
+    connection.execute(tables.keys.delete().where(tables.keys.c.run == name))
+    connection.execute(tables.runs.delete().where(at.run == name))
 
 
 STORED = ("message", "position", "text_hash", "error")

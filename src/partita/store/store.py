@@ -165,9 +165,9 @@ def _json(value: Any) -> str:
 
 
 def _touch(path: Path, name: str) -> None:
-    """Create the file, since SQLite does not say why it cannot."""
+    """Create the file for its owner alone; SQLite would not say why it cannot."""
     try:
-        path.touch()
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     except OSError as error:
         raise StoreTrouble(name, f"cannot be made: {error.strerror}") from error
 

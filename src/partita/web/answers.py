@@ -18,11 +18,13 @@ class Health(TypedDict):
 
 
 class Domains(TypedDict):
-    """The domains, what each covers, and the models."""
+    """The domains, what each covers, the models, the store, and the largest request in bytes."""
 
     domains: list[str]
     models: list[str]
     about: dict[str, str]
+    store: str
+    largest: int
 
 
 class RunJson(TypedDict):
@@ -48,6 +50,12 @@ class RunJson(TypedDict):
     keyed: int
     sorts: NotRequired[list[str]]
     untrainable: NotRequired[str]
+
+
+class DeletedRun(TypedDict):
+    """The name of a run that was deleted."""
+
+    deleted: str
 
 
 class MessageRowJson(TypedDict):
@@ -95,6 +103,7 @@ class EntityJson(TypedDict):
     slots: dict[str, list[SlotValueJson]]
     message: NotRequired[str]
     set: NotRequired[str | None]
+    confidence: NotRequired[float]
 
 
 class EntityPage(TypedDict):

@@ -145,7 +145,7 @@ class JobQueue:
 
 
 JSON = "application/json"
-SMALL_CALLS = ("resolve", "solve", "explain", "why_text", "next", "ingest")
+SMALL_CALLS = (*("resolve", "solve", "explain", "why_text", "next", "ingest"), "fuse", "cluster")
 SMALL_BODY = 4096  # bytes
 SMALL_TIMEOUT = 5.0  # seconds after which work is large
 SMALL_PROCESSES = 2  # so that one slow request among the small ones does not stop the others

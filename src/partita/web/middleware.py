@@ -182,7 +182,6 @@ def check_access(scope: Scope, config: ServiceConfig, throttle: Throttle) -> Non
         _check_origin(headers, host)
     if config.token and _needs_token(scope["path"]):
         address = str((scope.get("client") or ("",))[0])
-        throttle.refuse_many(address)
         _check_token(_single_header(headers, b"authorization"), config.token, throttle, address)
 
 
@@ -206,6 +205,7 @@ def _check_token(authorization: str, token: str, throttle: Throttle, address: st
     correct = hmac.compare_digest(sent.strip().encode(), token.encode())
     if scheme.lower() != "bearer" or not correct:
         if sent:
+            throttle.refuse_many(address)  # others may share the address: a right token passes
             throttle.count(address)
         problem = "the token is wrong" if sent else "a token is required"
         line = f"{problem}; send Authorization: Bearer TOKEN, or open the page with /#token=TOKEN"

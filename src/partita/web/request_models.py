@@ -22,6 +22,7 @@ MAX_TOP = 1000  # configurations
 SMALL_BODY = 1 << 16  # bytes
 MAX_FILE_NAME = 200  # bytes
 MAX_SOURCES = 1000
+MAX_TABLES = 10
 
 
 def without_nul(text: str) -> str:
@@ -163,8 +164,11 @@ class FuseRequest(RequestModel):
 
 
 class ClusterRequest(RequestModel):
-    """A table of pair scores, clusters that somebody has, and pairs that a person judged."""
+    """Tables of records or of pair scores, clusters that somebody has, pairs that were judged."""
 
+    records: list[Source] = Field(
+        default=[], max_length=MAX_TABLES, description="Tables of records to link; without scores."
+    )
     scores: Source | None = Field(default=None, description="Two ids and a score in each row.")
     clusters: Source | None = Field(
         default=None, description="A record and its cluster in each row, to be compared and shown."
@@ -176,10 +180,20 @@ class ClusterRequest(RequestModel):
 
 
 class NewMessageRequest(RequestModel):
-    """A message to add to a run."""
+    """A message to add to a run; with a domain, a missing run is created."""
 
     id: Annotated[Name, AfterValidator(_printable)]
     text: Text
+    domain: Annotated[str, AfterValidator(_domain)] | None = Field(
+        default=None, description="Domain of a run that does not exist yet."
+    )
+
+
+class NewTableRequest(RequestModel):
+    """Tables to store as a run of their own."""
+
+    kind: Literal["records", "scores", "clusters", "claims"]
+    tables: list[Source] = Field(min_length=1, max_length=MAX_TABLES)
 
 
 class AlternativeRequest(RequestModel):

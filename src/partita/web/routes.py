@@ -17,6 +17,7 @@ from pydantic import AfterValidator
 from partita.configurations import MODELS
 from partita.domains import describe_domains
 from partita.results.result_lines import schema
+from partita.store.store import default_store
 from partita.web import answers
 from partita.web import request_models as models
 from partita.web.backend import JSON, Backend, State, until_disconnected
@@ -85,6 +86,10 @@ Order = Annotated[
     Literal["text", "uncertain"],
     Query(description="Input order, or the least certain first."),
 ]
+EntityOrder = Annotated[
+    Literal["text", "name", "type", "mentions"],
+    Query(description="Order of the text, of names, of types, or the most mentions first."),
+]
 Left = Annotated[Word, Query(description="A template of the set.")]
 Right = Annotated[Word, Query(description="Another template of the set.")]
 Author = Annotated[Word, Query(description="Whose keys.")]
@@ -114,6 +119,7 @@ def _add_store_routes(app: FastAPI) -> None:
     add, run = _adder(app, "Runs"), "/api/runs/{run}"
     add("/api/runs", all_runs, "All runs of the store.", list[answers.RunJson])
     add(run, one_run, "The settings, inputs, times and outcome of the run.", answers.RunJson)
+    add(run, delete_run, "The name of the run.", answers.DeletedRun, method="DELETE")
     add(f"{run}/messages", messages, "The total and one page of messages.", answers.MessagePage)
     add(f"{run}/messages/{{message}}", message, "The text, sets and entities.", answers.MessageJson)
     add(f"{run}/sets/{{set}}", one_set, "A result.", answers.ResultJson)
@@ -155,6 +161,8 @@ def _add_computing_routes(app: FastAPI) -> None:
     add("/api/cluster", cluster, "Sets.", answers.ReviewSets, body=models.ClusterRequest)
     new = {"status": 201, "body": models.NewMessageRequest}
     add(f"{run}/messages", ingest, "The message as stored.", answers.MessageJson, **new)
+    new = {"status": 201, "body": models.NewTableRequest}
+    add(f"{run}/tables", add_tables, "The run that holds the tables.", answers.RunJson, **new)
     add(f"{run}/sets/{{set}}/why", why, explained, answers.ExplanationJson)
 
 
@@ -226,10 +234,12 @@ async def metrics(backend: Here) -> Response:
     return Response(backend.metrics.text(_gauges(backend)), media_type=PROMETHEUS)
 
 
-async def domains() -> Response:
-    """List the available domains and models."""
+async def domains(backend: Here) -> Response:
+    """List the available domains and models; name the store and the largest request in bytes."""
     about = {row["name"]: row["error"] or row["description"] for row in describe_domains()}
-    return _json({"domains": list(about), "models": list(MODELS), "about": about})
+    found = {"domains": list(about), "models": list(MODELS), "about": about}
+    store = backend.config.store.split("@")[-1].rpartition("/")[2] or default_store()
+    return _json(found | {"store": store, "largest": backend.config.max_request_bytes})
 
 
 async def result_schema() -> Response:
@@ -287,6 +297,18 @@ async def one_run(backend: Here, run: Run) -> Response:
     return await backend.read("run", name=run)
 
 
+async def delete_run(backend: Here, run: Run) -> Response:
+    """Delete a run with its texts, answers and keys."""
+    return await backend.write("delete", b"", status=200, run=run)
+
+
+async def add_tables(backend: Here, request: Request, run: Run) -> Response:
+    """Store tables of records, pair scores, clusters or claims as a new run."""
+    body = await request.body()
+    models.check(models.NewTableRequest, body)
+    return await backend.write("add_tables", body, run=run)
+
+
 async def messages(
     backend: Here,
     run: Run,
@@ -316,13 +338,13 @@ async def entities(
     run: Run,
     search: Search = "",
     sort: Word = "",
+    order: EntityOrder = "text",
     offset: Offset = 0,
     limit: Limit = 100,
 ) -> Response:
     """List the merged entities of a run with their slot values and probabilities."""
-    return await backend.read(
-        "entities", run=run, search=search, sort=sort, offset=offset, limit=limit
-    )
+    page = {"search": search, "sort": sort, "order": order, "offset": offset, "limit": limit}
+    return await backend.read("entities", run=run, **page)
 
 
 async def keys(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
@@ -392,10 +414,11 @@ async def cluster(backend: Here, request: Request) -> Response:
 
 
 async def ingest(backend: Here, request: Request, run: Run) -> Response:
-    """Resolve a message with the settings of a run and add it to the run."""
+    """Resolve a message and add it to a run; with a domain, a missing run is created."""
     body = await request.body()
     models.check(models.NewMessageRequest, body)
-    return await backend.compute("ingest", body, run=run, status=HTTPStatus.CREATED)
+    answer = backend.compute("ingest", body, run=run, status=HTTPStatus.CREATED)
+    return await until_disconnected(request, answer)
 
 
 async def why(backend: Here, run: Run, set: SetName, left: Left, right: Right) -> Response:  # noqa: A002

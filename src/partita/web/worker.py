@@ -33,6 +33,7 @@ from partita.web.request_models import (
     FuseRequest,
     KeyRequest,
     NewMessageRequest,
+    NewTableRequest,
     ResolveRequest,
     SolveRequest,
     Source,
@@ -52,6 +53,7 @@ WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is ne
 # calls that are operations of the workspace, with arguments alone
 STORED = {
     *("runs", "run", "messages", "message", "set", "entities", "keys", "agreement", "withdraw"),
+    "delete",
     *("job", "add_job", "change_job", "explain", "next", "curve", "evaluate"),
 }
 
@@ -127,25 +129,41 @@ class Calls:
 
     def cluster(self, body: bytes) -> Answer:
         from partita.app.cluster import review_records
+        from partita.app.link import review_tables
 
         request = parse(ClusterRequest, body)
         labels = [(left, right, int(same)) for left, right, same in request.labels]
         with tempfile.TemporaryDirectory() as folder:
-            scores = _written(Path(folder) / "scores", request.scores)
-            clusters = _written(Path(folder) / "clusters", request.clusters)
+            records = [
+                _written(Path(folder) / f"records{n}", one) for n, one in enumerate(request.records)
+            ]
+            scores, clusters = (
+                _written(Path(folder) / name, source) if source else None
+                for name, source in (("scores", request.scores), ("clusters", request.clusters))
+            )
             try:
+                if records:
+                    return review_tables(records, labels, request.limit)
                 return review_records(scores, clusters, labels, request.limit)
             except InputError as error:
                 file = Path(error.file or "").name
                 raise InputError(error.problem, file=file, line=error.line) from None
 
     def ingest(self, body: bytes, run: str) -> Answer:
+        from partita.app.runner import Settings
         from partita.text.raw_messages import RawMessage
 
         request = parse(NewMessageRequest, body)
         message = RawMessage(request.id, request.text, "the message")
-        self._workspace.ingest([message], name=run, workers=1)
+        known = run in (one["name"] for one in self._workspace.runs())
+        settings = Settings.of(request.domain) if request.domain and not known else None
+        self._workspace.ingest([message], settings, name=run, workers=1)
         return self._workspace.message(run, request.id)
+
+    def add_tables(self, body: bytes, run: str) -> Answer:
+        request = parse(NewTableRequest, body)
+        contents = {table.name: table.content for table in request.tables}
+        return self._workspace.add_tables(run, request.kind, contents)
 
     def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
         """Write a temporary file, which the service streams and deletes; return its name."""
@@ -169,10 +187,8 @@ class Calls:
         return self._workspace.train(run, workers=1, progress=self._progress)
 
 
-def _written(folder: Path, source: Source | None) -> Path | None:
+def _written(folder: Path, source: Source) -> Path:
     """Write a table into a new folder of its own: two tables may have the same name."""
-    if source is None:
-        return None
     folder.mkdir()
     path = folder / source.name
     path.write_bytes(source.content.encode())

@@ -74,7 +74,7 @@ export const openapi = () => call("openapi.json");
 /** @returns {Promise<import("./types.js").Run[]>} */
 export const runs = () => call("runs");
 
-/** @returns {Promise<{domains: string[], models: string[], about: Record<string, string>}>} */
+/** @returns {Promise<{domains: string[], about: Record<string, string>, store: string, largest: number}>} */
 export const domains = () => call("domains");
 
 /** @param {string} run @returns {Promise<{sorts?: string[], untrainable: string}>} */
@@ -86,6 +86,31 @@ export const run = (run) => call(`runs/${encode(run)}`);
  * @returns {Promise<{total: number, messages: MessageRow[]}>}
  */
 export const messages = (run, page) => call(`runs/${encode(run)}/messages${queryString(page)}`);
+
+/**
+ * Add a text to a run, which is made if it is new.
+ * @param {string} run
+ * @param {string} id
+ * @param {string} text
+ * @param {string} domain
+ * @param {AbortSignal} signal
+ */
+export const addMessage = (run, id, text, domain, signal) =>
+  call(`runs/${encode(run)}/messages`, { id, text, domain }, signal);
+
+/** Store tables as a new run. @param {string} run @param {string} kind @param {{name: string, content: string}[]} members @param {AbortSignal} signal */
+export const addTables = (run, kind, members, signal) =>
+  call(`runs/${encode(run)}/tables`, { kind, tables: members.map(({ name, content }) => ({ name, content })) }, signal);
+
+/** @param {string} run */
+export const deleteRun = (run) => call(`runs/${encode(run)}`, undefined, undefined, "DELETE");
+
+/** The tables of a run. @param {string} run @returns {Promise<{name: string, content: string}[]>} */
+export async function tables(run) {
+  const { messages: rows } = await messages(run, {});
+  const found = await Promise.all(rows.map((row) => call(`runs/${encode(run)}/messages/${encode(row.message)}`)));
+  return found.map(({ message: name, text }) => ({ name, content: text }));
+}
 
 /** @param {string} run @param {string} message @returns {Promise<Message>} */
 export const message = (run, message) =>
@@ -140,19 +165,6 @@ export const curve = (run) => call(`runs/${encode(run)}/curve`);
  * @returns {Promise<{total: number, entities: Entity[]}>}
  */
 export const entities = (run, page) => call(`runs/${encode(run)}/entities${queryString(page)}`);
-
-/**
- * @param {string} text
- * @param {string} domain
- * @param {string} model
- * @param {AbortSignal} signal
- * @returns {Promise<Message>}
- */
-export const resolve = (text, domain, model, signal) =>
-  call("resolve", { text, domain, model: model || null }, signal).then(withAnswers);
-
-/** Explain a pair of a text. @param {any} asked @returns {Promise<import("./types.js").Explanation>} */
-export const whyText = (asked) => call("why", asked);
 
 /** @param {any} request @returns {Promise<import("./types.js").ReviewSets>} */
 export const cluster = (request) => call("cluster", request);

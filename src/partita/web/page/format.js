@@ -21,6 +21,16 @@ export function figure({ probability: p, interval, error }) {
   return `${p.toFixed(digits)} ± ${error.toFixed(digits)}`;
 }
 
+/** @type {[number, string][]} */
+const WORDS = [
+  [0.95, "very likely"],
+  [0.8, "likely"],
+  [0.5, "more likely than not"],
+];
+
+/** A probability in words. @param {number} p */
+export const confidenceWord = (p) => WORDS.find(([least]) => p >= least)?.[1] ?? "uncertain";
+
 /** @param {number|null|undefined} value */
 export function bits(value) {
   if (value === null || value === undefined) return "unknown";

@@ -3,15 +3,16 @@
 import { takeTokenFromAddress } from "./api.js";
 import { announce, append, el, replaceContent } from "./dom.js";
 import { errorPanel } from "./parts/panels.js";
-import { currentRoute, hrefFor } from "./router.js";
-import { resolveRun, runMenu } from "./run_menu.js";
+import { VIEW_OF } from "./parts/uploads.js";
+import { currentRoute, hrefFor, navigate } from "./router.js";
+import { domainOf, resolveRun, runMenu } from "./run_menu.js";
+import * as add from "./views/add.js";
 import * as entities from "./views/entities.js";
 import * as fuse from "./views/fuse.js";
 import * as key from "./views/key.js";
 import * as next from "./views/next.js";
 import * as read from "./views/read.js";
 import * as records from "./views/records.js";
-import * as tryView from "./views/try.js";
 import * as why from "./views/why.js";
 
 /** @typedef {import("./router.js").Route} Route */
@@ -21,15 +22,17 @@ import * as why from "./views/why.js";
 
 /** @type {[string, string, View][]} */
 const VIEWS = [
+  ["add", "Add", add],
   ["read", "Read", read],
-  ["why", "Why", why],
-  ["key", "Key", key],
-  ["next", "Next", next],
   ["entities", "Entities", entities],
   ["records", "Records", records],
-  ["fuse", "Fuse", fuse],
-  ["try", "Try", tryView],
+  ["fuse", "Sources", fuse],
+  ["next", "Label", next],
+  ["why", "Why", why],
+  ["key", "Label", key],
 ];
+const NEEDS_TEXT = ["read", "entities", "next", "why", "key"];
+const PART_OF = { why: "read", key: "next" }; // views that others lead to
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 /** @type {{view: string, run: string, open: OpenView}} */
@@ -40,11 +43,14 @@ let latest = 0;
 async function showRoute() {
   const ticket = (latest += 1);
   const route = currentRoute();
-  const [view, title, module] = VIEWS.find(([name]) => name === route.view) ?? VIEWS[0];
+  let [view, title, module] = VIEWS.find(([name]) => name === route.view) ?? VIEWS[1];
   drawNavigation(view, route.run);
   try {
     route.run = await resolveRun(route);
+    route.domain = domainOf(route.run);
     if (ticket !== latest) return;
+    if (!route.run && view === "read") [view, title, module] = VIEWS[0];
+    if (NEEDS_TEXT.includes(view) && VIEW_OF[route.domain]) return navigate(VIEW_OF[route.domain]);
     drawNavigation(view, route.run);
     if (current.view === view && current.run === route.run && current.open.update?.(route)) return;
     await openView(ticket, view, title, module, route);
@@ -78,8 +84,9 @@ async function openView(ticket, view, title, module, route) {
 
 /** @param {string} view @param {string} run */
 function drawNavigation(view, run) {
-  const links = VIEWS.map(([name, title]) => {
-    const current = name === view ? "page" : undefined;
+  const shown = PART_OF[/** @type {keyof PART_OF} */ (view)] ?? view;
+  const links = VIEWS.filter(([name]) => !(name in PART_OF)).map(([name, title]) => {
+    const current = name === shown ? "page" : undefined;
     return el("li", {}, el("a", { href: hrefFor(name, { run }), "aria-current": current }, title));
   });
   replaceContent(/** @type {HTMLElement} */ (document.getElementById("views")), ...links);

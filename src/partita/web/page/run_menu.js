@@ -3,6 +3,7 @@
 import { runs } from "./api.js";
 import { el, replaceContent, select } from "./dom.js";
 import { plural, shortTime } from "./format.js";
+import { VIEW_OF } from "./parts/uploads.js";
 import { currentRoute, navigate } from "./router.js";
 
 const LAST_RUN_KEY = "partita.run";
@@ -19,6 +20,9 @@ export async function refreshRuns() {
   drawMenu(currentRoute().run);
   return runList;
 }
+
+/** The domain of a run, or the kind of its tables. @param {string} name */
+export const domainOf = (name) => runList.find((run) => run.name === name)?.domain ?? "";
 
 /** @param {string} name */
 const exists = (name) => runList.some((run) => run.name === name);
@@ -40,7 +44,7 @@ const MADE_UP = /^[\w-]+-[0-9a-f]{8}$/; // a name that nobody chose: domain, mod
 
 /** A run in words: where it comes from, and what it holds. @param {import("./types.js").Run} run */
 export function runText({ name, parent, domain, messages, started }) {
-  const holds = `${domain}, ${plural(messages, "message")}`;
+  const holds = VIEW_OF[domain] ? domain : `${domain}, ${plural(messages, "text")}`;
   const chosen = (/** @type {string} */ run) => (MADE_UP.test(run) ? "" : run);
   if (parent) return `${[chosen(parent), "trained"].filter(Boolean).join(", ")} (${name}): ${holds}`;
   return chosen(name) ? `${name}: ${holds}` : `${holds}, ${shortTime(started)}`;
@@ -55,5 +59,7 @@ function drawMenu(run) {
 
 /** @param {string} run */
 function chooseRun(run) {
-  navigate(currentRoute().view, { run, message: "", set: "" });
+  const { view } = currentRoute();
+  const target = VIEW_OF[domainOf(run)] ?? (["records", "fuse", "add"].includes(view) ? "read" : view);
+  navigate(target, { run, message: "", set: "" });
 }

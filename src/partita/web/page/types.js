@@ -32,6 +32,7 @@
  * @property {string[]} [descriptions]
  * @property {string} [message]
  * @property {string} [set]
+ * @property {number} [confidence] mean probability of the pairs of its mentions
  * @property {Record<string, Value[]>} slots
  */
 /** @typedef {Figure & EntityFields} Entity */
@@ -155,7 +156,7 @@
  * @property {{source: string, changes: any[]}} [without]
  */
 
-/** @typedef {{record: any, cluster: any, given?: any, membership?: number, exact?: number}} ClusteredRecord */
+/** @typedef {{record: any, cluster: any, given?: any, shown?: string, membership?: number, exact?: number}} ClusteredRecord */
 /** @typedef {{left: any, right: any, score: number, probability: number}} ScoredPair */
 /** @typedef {{cluster: any, change: "merge"|"split", with: any, records: any[], probability: number}} ClusterChange */
 /** @typedef {{left: any, right: any, probability: number, bits: number}} Question */

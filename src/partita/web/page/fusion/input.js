@@ -1,11 +1,14 @@
 /** The chosen sources, kept while the page is open. */
 
+import { SAMPLES } from "../samples.js";
+
 /** @typedef {{name: string, content: string}} Source */
 
 /**
  * @typedef {object} FusionInput
  * @property {Set<string>} runs of the store
  * @property {Source[]} files
+ * @property {string} stored the run whose tables are the files
  * @property {string} pasted
  * @property {Map<string, string>} reliabilities as typed
  * @property {string[]} namedSources the sources of the last answer
@@ -17,6 +20,7 @@
 export const selection = {
   runs: new Set(),
   files: [],
+  stored: "",
   pasted: "",
   reliabilities: new Map(),
   namedSources: [],
@@ -24,16 +28,7 @@ export const selection = {
   fused: null,
 };
 
-export const EXAMPLE = `object,source,city,built
-Kinston depot,archive,Kinston,1951
-Kinston depot,press,Kinston,1951
-Kinston depot,forum,Fairview,1915
-Fairview depot,archive,Fairview,1940
-Fairview depot,press,Fairview,1940
-Fairview depot,forum,Toledo,1940
-Raleigh depot,press,Raleigh,1962
-Raleigh depot,forum,Durham,1926
-`;
+export const EXAMPLE = SAMPLES["Sources that disagree"].text;
 
 /** Clear the last answer and what belongs to it, after the sources have changed. */
 export function resetAnswer() {

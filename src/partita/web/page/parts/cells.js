@@ -56,7 +56,21 @@ export function withAnswers(message) {
     set.answer = [...cells.values()].map((cell) => cell.map(({ id }) => id));
     set.answerRank = set.configurations.findIndex((one) => sameCells(one.cells, set.answer));
   }
+  addConfidence(message);
   return message;
+}
+
+/** Give entities the mean probability of the pairs of their mentions. @param {import("../types.js").Message} message */
+function addConfidence({ sets, home, entities }) {
+  const sums = new Map(entities.map((one) => [one, 0]));
+  for (const { left, right, marginal } of sets.flatMap(({ pairs }) => pairs)) {
+    const entity = home.get(left);
+    if (entity && entity === home.get(right)) sums.set(entity, (sums.get(entity) ?? 0) + marginal);
+  }
+  for (const [entity, sum] of sums) {
+    const n = entity.templates.length;
+    if (n > 1) entity.confidence = Math.min(1, sum / ((n * (n - 1)) / 2));
+  }
 }
 
 /**

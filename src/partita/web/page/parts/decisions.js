@@ -1,33 +1,40 @@
 /** The uncertain decisions of a text: mentions that may belong to one entity or another. */
 
-import { el } from "../dom.js";
+import { button, el } from "../dom.js";
 import { plural } from "../format.js";
 import { isText } from "./cells.js";
 import { entityName } from "./entity.js";
 
 /** @typedef {import("../types.js").Message} Message */
 /** @typedef {{name: string, share: number}} Choice */
-/** @typedef {{template: any, choices: Choice[], bits: number}} Decision */
+/** @typedef {{template: any, choices: Choice[], weight: number}} Decision `weight`: bits, times the mentions that would move */
 
-export const LARGE = 60; // templates: a larger set has no table of pairs
 const DOUBTFUL = 0.75; // an uncertain decision has no choice above this
 const LEAST = 0.01; // least probability of a pair that counts
 const LEAST_SHOWN = 0.02;
-const MAX_SHOWN = 12;
+const MAX_SHOWN = 6;
 
 /** @param {Message} message @returns {HTMLElement|null} */
 export function decisionPanel(message) {
   const doubtful = decisionsOf(message)
     .filter((decision) => decision.choices[0].share < DOUBTFUL)
-    .sort((a, b) => b.bits - a.bits);
+    .sort((a, b) => b.weight - a.weight);
   if (!doubtful.length) return null;
-  const rest = doubtful.length - MAX_SHOWN;
+  const rest = doubtful.slice(MAX_SHOWN);
   return el(
     "section",
     { class: "panel decisions" },
     el("h2", {}, "Uncertain"),
+    el("p", { class: "quiet" }, "Choose one to see it in the text."),
     el("ul", {}, ...doubtful.slice(0, MAX_SHOWN).map(decisionItem)),
-    rest > 0 ? el("p", { class: "quiet" }, `and ${plural(rest, "more decision")}`) : null,
+    rest.length
+      ? el(
+          "details",
+          {},
+          el("summary", {}, plural(rest.length, "more decision")),
+          el("ul", {}, ...rest.map(decisionItem)),
+        )
+      : null,
   );
 }
 
@@ -59,17 +66,22 @@ function decision(template, shares) {
   choices.push({ name: "new", share: Math.max(0, 1 - total) });
   choices.sort((a, b) => b.share - a.share);
   const bits = choices.reduce((sum, { share }) => sum - (share ? share * Math.log2(share) : 0), 0);
-  return { template, choices, bits };
+  const moved = Math.max(1, ...[...shares.keys()].map((entity) => Math.log2(1 + (entity?.templates.length ?? 0))));
+  return { template, choices, weight: bits * moved };
+}
+
+/** Scroll to a mention and open its card. @param {string} id */
+function openMention(id) {
+  const tags = [...document.querySelectorAll(".message-text .tag")];
+  const tag = /** @type {HTMLElement|undefined} */ (tags.find((one) => one.getAttribute("data-template") === id));
+  tag?.scrollIntoView({ block: "center" });
+  tag?.focus();
 }
 
 /** @param {Decision} decision */
 function decisionItem({ template, choices }) {
   const shown = choices.filter(({ share }) => share >= LEAST_SHOWN).slice(0, 3);
   const text = shown.map(({ name, share }) => `${name} ${share.toFixed(2)}`).join(", ");
-  return el(
-    "li",
-    {},
-    el("b", {}, `“${template.text}”`),
-    ` in sentence ${(template.sentence ?? 0) + 1}: ${text}`,
-  );
+  const open = button(`“${template.text}”`, () => openMention(template.id), { class: "link-button" });
+  return el("li", {}, open, ` in sentence ${(template.sentence ?? 0) + 1}: ${text}`);
 }

@@ -1,14 +1,16 @@
-/** An entity: its name, its templates, and its slots with a bar for every value. */
+/** An entity for people: its name, type, mentions, a plain confidence and its likely facts. */
 
 import { bar, el } from "../dom.js";
-import { figure, probability, slotValue } from "../format.js";
+import { confidenceWord, figure, plural, probability, slotValue } from "../format.js";
 
 /** @typedef {import("../types.js").Entity} Entity */
 
-const CERTAIN = 0.99995;
-
 const LONGEST_TITLE = 60; // characters
+const LIKELY = 0.5; // least probability of a fact that is shown at once
+const NEAR_CERTAIN = 0.95;
 const MAX_VALUES = 4; // of a slot; the others are added up
+const MAX_EXPRESSIONS = 5;
+const NO_FACTS = ["NAME", "TYPE", "GENDER"]; // the heading shows them, or they follow from it
 
 /** @param {Entity} entity @returns {string} */
 export const entityName = (entity) =>
@@ -39,48 +41,70 @@ export function cellEntity(templates) {
   return { id: ids[0], sort, templates: ids, name: longest, descriptions: texts, probability: 1, slots };
 }
 
-/**
- * @param {Entity} entity
- * @param {{level?: string, colour?: string, footer?: Node[]}} [options]
- */
-export function entityCard(entity, { level = "h3", colour = "", footer = [] } = {}) {
-  const certain = entity.probability > CERTAIN;
+/** The likely facts of an entity: a name and a value each. @param {Entity} entity @returns {[string, any][]} */
+export const likelyFacts = ({ slots }) =>
+  Object.entries(slots).flatMap(([name, values]) => {
+    const best = values.find(({ value }) => value !== null);
+    const shown = best && best.probability >= LIKELY && !NO_FACTS.includes(name);
+    return shown ? [/** @type {[string, any]} */ ([name.toLowerCase(), best])] : [];
+  });
+
+/** The confidence in words, the number on hover. @param {Entity} entity */
+export function confidence(entity) {
+  const p = entity.confidence ?? entity.probability;
+  if (entity.templates.length < 2 && p > NEAR_CERTAIN) return el("span", { class: "quiet" }, "mentioned once");
+  const title = `probability ${probability(p)}`;
+  return el("span", { class: "confidence", title, tabindex: "0" }, confidenceWord(p));
+}
+
+/** The different expressions of an entity. @param {Entity} entity */
+export function expressions({ descriptions = [] }) {
+  const texts = [...new Set(descriptions)];
+  const more = texts.length - MAX_EXPRESSIONS;
+  return texts.slice(0, MAX_EXPRESSIONS).join(" · ") + (more > 0 ? ` · ${more} more` : "");
+}
+
+/** @param {Entity} entity @param {{level?: string}} [options] */
+export function entityCard(entity, { level = "h3" } = {}) {
+  const shown = expressions(entity);
+  const facts = likelyFacts(entity).map(([name, { value, probability: p }]) =>
+    el("li", { title: `probability ${probability(p)}` }, `${name}: ${slotValue(value)}`),
+  );
   return el(
     "article",
-    { class: `entity ${colour}` },
+    { class: "entity" },
     el(
       "header",
       {},
       el(level, {}, entityName(entity)),
       entity.sort ? el("span", { class: "sort" }, entity.sort) : null,
     ),
-    certain ? null : existenceLine(entity),
-    memberLine(entity),
-    el("dl", { class: "facts slots" }, ...Object.entries(entity.slots).flatMap(slotRow)),
-    ...footer,
+    el("p", { class: "quiet" }, plural(entity.templates.length, "mention"), ", ", confidence(entity)),
+    shown && shown !== entityName(entity) ? el("p", { class: "members" }, shown) : null,
+    facts.length ? el("ul", { class: "fact-list" }, ...facts) : null,
+    entityDetails(entity),
   );
 }
 
-/** @param {Entity} entity */
-function existenceLine(entity) {
-  const text = entity.templates.length > 1 ? "exactly this group" : "on its own";
+/** Everything that is known, with all probabilities. @param {Entity} entity */
+export function entityDetails(entity) {
+  const slots = Object.entries(entity.slots);
   return el(
-    "p",
-    { class: "figure-line" },
-    el("span", { class: "quiet" }, text),
-    el("span", { class: "number" }, figure(entity)),
-    bar(entity.probability),
-  );
-}
-
-/** @param {Entity} entity */
-function memberLine(entity) {
-  const descriptions = (entity.descriptions ?? []).slice(0, 6).join(" · ");
-  return el(
-    "p",
-    { class: "members" },
-    ...entity.templates.map((id) => el("span", { class: "chip" }, id)),
-    descriptions === entityName(entity) ? null : el("span", { class: "quiet" }, ` ${descriptions}`),
+    "details",
+    { class: "entity-details" },
+    el("summary", {}, "Details"),
+    el(
+      "p",
+      { class: "members" },
+      ...entity.templates.map((id) => el("span", { class: "chip" }, id)),
+    ),
+    el(
+      "p",
+      { class: "figure-line" },
+      el("span", { class: "quiet" }, entity.templates.length > 1 ? "exactly this group" : "on its own"),
+      el("span", { class: "number" }, figure(entity)),
+    ),
+    el("dl", { class: "facts slots" }, ...slots.flatMap(slotRow)),
   );
 }
 
@@ -93,21 +117,13 @@ function slotRow([name, values]) {
   return [el("dt", {}, name), el("dd", {}, ...shown.map(valueLine), more || null)];
 }
 
-/**
- * A value with its probability; a certain value has no number.
- * @param {import("../types.js").Value} value
- */
+/** A value with its probability. @param {import("../types.js").Value} value */
 function valueLine(value) {
-  const className = value.value === null ? "value unknown" : "value";
-  const text = el("span", { class: "value-text" }, slotValue(value.value));
-  if (value.probability > CERTAIN) return el("span", { class: className }, text);
-  const shownNumber =
-    value.interval || value.error ? figure(value) : probability(value.probability);
   return el(
     "span",
-    { class: className },
-    text,
-    el("span", { class: "number" }, shownNumber),
+    { class: value.value === null ? "value unknown" : "value" },
+    el("span", { class: "value-text" }, slotValue(value.value)),
+    el("span", { class: "number" }, figure(value)),
     bar(value.probability),
   );
 }

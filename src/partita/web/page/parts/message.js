@@ -48,9 +48,11 @@ export function messagePane(message, { links = () => [], onChoose = () => {} } =
 
 /** The column with the configurations of all sets. @param {MessagePane} pane */
 export function setColumn(pane) {
-  const noSets = el("p", { class: "quiet" }, "No two templates of this message can corefer.");
+  const noSets = el("p", { class: "quiet" }, "No two mentions of this text can be the same.");
   const lists = pane.steppers.map((list) => list.node);
-  return el("div", { class: "sets" }, ...(lists.length ? lists : [noSets]));
+  const sets = el("div", { class: "sets" }, ...(lists.length ? lists : [noSets]));
+  if (!pane.message.sets.some(isText)) return sets;
+  return el("details", { class: "set-details" }, el("summary", {}, "Details: other readings of the text"), sets);
 }
 
 /** Draw the cards of the configurations shown. @param {MessagePane} pane */
@@ -63,7 +65,7 @@ function drawEntities(pane) {
     pane.entities,
     el("h2", {}, plural(every.length, "entity", "entities")),
     pane.ranks.some((rank, n) => rank !== pane.message.sets[n].answerRank)
-      ? el("p", { class: "quiet" }, "If the configuration shown is right; values without their probabilities.")
+      ? el("p", { class: "quiet" }, "If the reading shown is right; values without their probabilities.")
       : null,
     cards(shown),
     once.length

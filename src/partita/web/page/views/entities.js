@@ -1,9 +1,9 @@
-/** The Entities view: all entities of a run, searchable, with links to the text. */
+/** The Entities view: a table of all entities of a run, searchable and sortable, with exports. */
 
 import * as api from "../api.js";
 import { announce, append, button, el, labelled, replaceContent, select } from "../dom.js";
-import { count, plural } from "../format.js";
-import { entityCard } from "../parts/entity.js";
+import { count, plural, probability, slotValue } from "../format.js";
+import { confidence, entityDetails, entityName, expressions, likelyFacts } from "../parts/entity.js";
 import { emptyPanel, errorPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
 
@@ -13,36 +13,41 @@ import { hrefFor, replaceRoute } from "../router.js";
  * @property {string} run
  * @property {string} search
  * @property {string} sort the entity type
+ * @property {string} order
  * @property {Entity[]} entities
  * @property {number} total
  */
 
-const PAGE_SIZE = 60;
+const PAGE_SIZE = 40;
 const SEARCH_DELAY = 200;
+/** Columns, and the order that their heading chooses. @type {[string, string][]} */
+const COLUMNS = [
+  ["Name", "name"],
+  ["Type", "type"],
+  ["Mentions", "mentions"],
+  ["Confidence", ""],
+  ["Facts", ""],
+  ["Text", "text"],
+];
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
 export async function show(root, route) {
   if (!route.run) {
-    replaceContent(root, emptyPanel("No entities", "There are no runs yet."));
+    replaceContent(root, emptyPanel("No entities", "There are no texts yet."));
     return {};
   }
   const { sorts = [] } = await api.run(route.run);
+  const { run, search = "", sort = "", order = "mentions" } = route;
   /** @type {EntitiesView} */
-  const view = {
-    run: route.run,
-    search: route.search ?? "",
-    sort: route.sort ?? "",
-    entities: [],
-    total: 0,
-  };
-  const grid = el("div", { class: "entity-grid" });
+  const view = { run, search, sort, order, entities: [], total: 0 };
+  const table = el("div", { class: "table-box" });
   const footer = el("p", { class: "quiet list-foot" });
-  const load = (/** @type {number} */ offset) => loadPage(view, grid, footer, offset, load);
+  const load = (/** @type {number} */ offset) => loadPage(view, table, footer, offset, load);
   replaceContent(
     root,
     el("h1", {}, "Entities"),
     controls(view, sorts, () => load(0)),
-    grid,
+    table,
     footer,
   );
   await load(0);
@@ -72,35 +77,38 @@ function controls(view, sorts, load) {
     value: view.search,
     on: { input: onSearch },
   });
+  const save = (/** @type {string} */ text, /** @type {string} */ file) =>
+    button(text, () => api.download(view.run, file), { class: "link-button", title: `Download ${file}` });
   return el(
     "div",
     { class: "tools" },
     labelled("Search", search),
     labelled("Type", select(options, view.sort, onSort)),
+    el("span", { class: "links exports" }, save("CSV", "export/entities.csv"), save("Graph", "export/graph.graphml")),
   );
 }
 
 /**
  * @param {EntitiesView} view
- * @param {HTMLElement} grid
+ * @param {HTMLElement} box
  * @param {HTMLElement} footer
  * @param {number} offset
  * @param {(offset: number) => Promise<void>} load
  */
-async function loadPage(view, grid, footer, offset, load) {
-  const { run, search, sort } = view;
+async function loadPage(view, box, footer, offset, load) {
+  const { run, search, sort, order } = view;
   try {
-    const page = await api.entities(run, { search, sort, offset, limit: PAGE_SIZE });
-    if (search !== view.search || sort !== view.sort) return;
+    const page = await api.entities(run, { search, sort, order, offset, limit: PAGE_SIZE });
+    if (search !== view.search || sort !== view.sort || order !== view.order) return;
     view.total = page.total;
     view.entities = offset ? [...view.entities, ...page.entities] : page.entities;
-    replaceRoute({ run, search, sort });
-    replaceContent(grid, ...view.entities.map((entity) => linkedCard(run, entity)));
+    replaceRoute({ run, search, sort, order: order === "mentions" ? "" : order });
+    replaceContent(box, entityTable(view, () => load(0)));
     replaceContent(
       footer,
       `${count(view.entities.length)} of ${plural(view.total, "entity", "entities")}`,
     );
-    if (!view.total && (search || sort)) append(footer, clearButton(view, grid, load));
+    if (!view.total && (search || sort)) append(footer, clearButton(view, box, load));
     if (view.entities.length < view.total)
       append(
         footer,
@@ -108,7 +116,7 @@ async function loadPage(view, grid, footer, offset, load) {
       );
   } catch (error) {
     replaceContent(
-      grid,
+      box,
       errorPanel("The entities could not be loaded", error, () => load(offset)),
     );
   }
@@ -117,26 +125,64 @@ async function loadPage(view, grid, footer, offset, load) {
 /**
  * Clear the search and the type.
  * @param {EntitiesView} view
- * @param {HTMLElement} grid
+ * @param {HTMLElement} box
  * @param {(offset: number) => Promise<void>} load
  */
-function clearButton(view, grid, load) {
+function clearButton(view, box, load) {
   return button("Clear the search", () => {
     view.search = view.sort = "";
-    const fields = grid.parentElement?.querySelectorAll("input, select") ?? [];
+    const fields = box.parentElement?.querySelectorAll("input, select") ?? [];
     for (const field of fields) /** @type {HTMLInputElement} */ (field).value = "";
     load(0);
   });
 }
 
+/** @param {EntitiesView} view @param {() => void} reload */
+function entityTable(view, reload) {
+  const heads = COLUMNS.map(([title, order]) => {
+    const sort = () => {
+      view.order = order;
+      reload();
+    };
+    const chosen = order && order === view.order;
+    const attributes = { scope: "col", "aria-sort": chosen ? (order === "mentions" ? "descending" : "ascending") : undefined };
+    return el("th", attributes, order ? button(title, sort, { class: "link-button" }) : title);
+  });
+  const rows = view.entities.map((entity) => entityRow(view.run, entity));
+  return el(
+    "table",
+    { class: "entity-table" },
+    el("thead", {}, el("tr", {}, ...heads)),
+    el("tbody", {}, ...rows),
+  );
+}
+
 /** @param {string} run @param {Entity} entity */
-function linkedCard(run, entity) {
+function entityRow(run, entity) {
   const parameters = {
     run,
     message: entity.message,
     set: entity.set,
     template: entity.anchor || entity.templates[0],
   };
-  const link = el("a", { href: hrefFor("read", parameters) }, `Show in ${entity.message}`);
-  return entityCard(entity, { level: "h2", footer: [el("p", { class: "links" }, link)] });
+  const shown = expressions(entity);
+  const facts = likelyFacts(entity).map(([name, { value, probability: p }]) =>
+    el("span", { class: "fact", title: `probability ${probability(p)}` }, `${name}: ${slotValue(value)}`),
+  );
+  return el(
+    "tr",
+    { class: "entity-row" },
+    el(
+      "th",
+      { scope: "row" },
+      entityName(entity),
+      shown && shown !== entityName(entity) ? el("span", { class: "quiet members" }, shown) : null,
+      entityDetails(entity),
+    ),
+    el("td", {}, entity.sort),
+    el("td", { class: "number" }, count(entity.templates.length)),
+    el("td", {}, confidence(entity)),
+    el("td", {}, ...facts),
+    el("td", {}, el("a", { href: hrefFor("read", parameters) }, String(entity.message))),
+  );
 }

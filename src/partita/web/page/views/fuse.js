@@ -11,8 +11,10 @@ import { errorPanel } from "../parts/panels.js";
 
 /** @typedef {{answer: HTMLElement, refresh: () => void, latest: number}} FuseView */
 
-/** @param {HTMLElement} root */
-export async function show(root) {
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+export async function show(root, { run, domain }) {
+  const stored = domain === "claims" && selection.stored !== run;
+  if (stored) Object.assign(selection, { files: await api.tables(run), stored: run, pasted: "", fused: null });
   const answer = el("div", { class: "column fused" });
   const sourceForm = createForm(await api.runs(), () => runFusion(view, setWithout));
   /** @type {FuseView} */
@@ -22,7 +24,8 @@ export async function show(root) {
     runFusion(view, setWithout);
   };
   replaceContent(root, sourceForm.node, answer);
-  if (selection.fused) drawFused(answer, selection.fused, setWithout);
+  if (stored) runFusion(view, setWithout);
+  else if (selection.fused) drawFused(answer, selection.fused, setWithout);
   else replaceContent(answer, hintLine());
   return { close: () => (view.latest += 1) };
 }

@@ -4,6 +4,7 @@ import * as api from "../api.js";
 import { button, el, replaceContent } from "../dom.js";
 import { bits, plural } from "../format.js";
 import { decisionPanel } from "../parts/decisions.js";
+import { isText } from "../parts/cells.js";
 import { messagePane, selectConfiguration, setColumn } from "../parts/message.js";
 import { messageList } from "../parts/message_list.js";
 import { emptyPanel, errorPanel } from "../parts/panels.js";
@@ -14,10 +15,6 @@ import { hrefFor, replaceRoute } from "../router.js";
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
 export async function show(root, route) {
-  if (!route.run) {
-    replaceContent(root, emptyPanel("There are no runs yet", ...START_HINT));
-    return {};
-  }
   const list = await messageList(route.run, route.message, "read");
   const body = el("div", { class: "reading" });
   let close = () => {};
@@ -40,14 +37,6 @@ export async function show(root, route) {
   };
   return { update, close: () => close() };
 }
-
-const START_HINT = [
-  "Store the paper's message with ",
-  el("code", {}, "partita demo"),
-  ", or your own messages with ",
-  el("code", {}, "partita run FILE… --store partita.db"),
-  ", or paste one under Try.",
-];
 
 /** @param {HTMLElement} body */
 function showEmpty(body) {
@@ -80,7 +69,10 @@ async function openMessage(body, route, name) {
 /** @param {string} run @param {Message} message */
 function textHeading(run, message) {
   const total = message.sets.reduce((sum, set) => sum + (set.entropy_bits ?? 0), 0);
-  const summary = [plural(message.sets.length, "set"), `${bits(total)} of uncertainty`].join(", ");
+  const entities = plural(message.entities.length, "entity", "entities");
+  const summary = message.sets.some(isText)
+    ? `${plural(message.home.size, "mention")}, ${entities}`
+    : [plural(message.sets.length, "set"), `${bits(total)} of uncertainty`].join(", ");
   return el(
     "header",
     { class: "text-head" },
@@ -108,6 +100,7 @@ function exportLinks(run) {
 /** @param {Message} message */
 function keyboardHint(message) {
   if (!message.sets.length) return null;
+  if (message.sets.some(isText)) return null;
   const touch = matchMedia("(pointer: coarse)").matches;
   const hint = touch ? "Tap a configuration to see it." : "The arrow keys step through the configurations.";
   return el("p", { class: "quiet hint" }, hint);

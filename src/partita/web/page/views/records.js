@@ -7,6 +7,8 @@ import { announce, bar, button, el, labelled, replaceContent } from "../dom.js";
 import { bits, count, plural, probability } from "../format.js";
 import { divisions, recordColours } from "../parts/divisions.js";
 import { errorPanel } from "../parts/panels.js";
+import { hrefFor } from "../router.js";
+import { SAMPLES } from "../samples.js";
 
 /** @typedef {import("../types.js").ReviewSets} ReviewSets */
 /** @typedef {import("../types.js").ReviewSet} ReviewSet */
@@ -14,6 +16,8 @@ import { errorPanel } from "../parts/panels.js";
 /** @typedef {[string, string, boolean]} Label */
 /**
  * @typedef {object} Review what is reviewed; it stays while other views are open
+ * @property {string} run of the store, if the tables are from there
+ * @property {{name: string, content: string}[]} records tables to link
  * @property {{name: string, content: string}|null} scores the file of scores
  * @property {{name: string, content: string}|null} clusters the file of clusters, if any
  * @property {Label[]} labels
@@ -23,24 +27,14 @@ import { errorPanel } from "../parts/panels.js";
  * @property {number} division the index of the division shown; 0 is the clusters as they are
  */
 
-const EXAMPLE = `unique_id_l,unique_id_r,match_probability
-Ann Lee,A. Lee,0.91
-A. Lee,Anne Leigh,0.55
-Ann Lee,Anne Leigh,0.42
-Anne Leigh,A. Leigh,0.62
-Bob Stone,Robert Stone,0.83
-Robert Stone,R. Stone,0.48
-Bob Stone,R. Stone,0.39
-Carla Diaz,Karla Diaz,0.97
-`;
 /** @type {Review} */
 const review = {
-  ...{ scores: null, clusters: null, labels: [], unsure: new Set() },
+  ...{ run: "", records: [], scores: null, clusters: null, labels: [], unsure: new Set() },
   ...{ answer: null, chosen: 0, division: 0 },
 };
 
-/** @param {HTMLElement} root */
-export async function show(root) {
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+export async function show(root, { run, domain }) {
   const body = el("div", { class: "column" });
   const draw = () => drawReview(body, judge, undo);
   const load = () => loadAnswer(body, draw);
@@ -53,18 +47,25 @@ export async function show(root) {
   const onKey = (/** @type {KeyboardEvent} */ event) => onShortcut(event, judge);
   document.addEventListener("keydown", onKey);
   replaceContent(root, form(load), body);
-  if (review.answer) draw();
+  if (["records", "scores", "clusters"].includes(domain) && review.run !== run) {
+    const found = await api.tables(run);
+    const [first] = found;
+    openFiles({ scores: null, clusters: null, records: [], run, [domain]: domain === "records" ? found : first }, load);
+  } else if (review.answer) draw();
   return { close: () => document.removeEventListener("keydown", onKey) };
+}
+
+/** Review other files. @param {Partial<Review>} files @param {() => void} load */
+function openFiles(files, load) {
+  Object.assign(review, files, { chosen: 0, division: 0, unsure: new Set() });
+  review.labels = storedLabels();
+  load();
 }
 
 /** @param {() => void} load */
 function form(load) {
-  const open = (/** @type {Partial<Review>} */ files) => {
-    Object.assign(review, files, { chosen: 0, division: 0, unsure: new Set() });
-    review.labels = storedLabels();
-    load();
-  };
-  const example = { name: "people.csv", content: EXAMPLE };
+  const open = (/** @type {Partial<Review>} */ files) => openFiles({ ...files, records: [], run: "" }, load);
+  const example = { name: "people.csv", content: SAMPLES["Pair scores"].text };
   return el(
     "section",
     { class: "panel" },
@@ -72,8 +73,9 @@ function form(load) {
     el(
       "p",
       { class: "quiet" },
-      "Open pair scores (two ids and a probability, as Splink has them), clusters (a record and its " +
-        "cluster, as partita cluster writes them), or both. Nothing is stored.",
+      "Choose records or pair scores that you ",
+      el("a", { href: hrefFor("add") }, "added"),
+      " in the menu above. Or open scores (as Splink has them), clusters to compare, or both, without storing them.",
     ),
     el(
       "div",
@@ -100,7 +102,7 @@ function fileField(name, id, open) {
 }
 
 const labelKey = () =>
-  `partita.labels\n${review.scores?.name}\n${review.scores?.content.length}`;
+  `partita.labels\n${review.run}\n${review.scores?.name}\n${review.scores?.content.length}`;
 
 /** The labels of an earlier visit. @returns {Label[]} */
 function storedLabels() {
@@ -114,9 +116,10 @@ function storedLabels() {
 /** @param {HTMLElement} body @param {() => void} draw */
 async function loadAnswer(body, draw) {
   body.setAttribute("aria-busy", "true");
-  const { scores, clusters, labels } = review;
+  const { scores, clusters, records, labels } = review;
   try {
-    review.answer = await api.cluster({ scores, clusters, labels: scores ? labels : [] });
+    const judged = scores || records.length ? labels : [];
+    review.answer = await api.cluster({ scores, clusters, records, labels: judged });
     review.chosen = Math.min(review.chosen, Math.max(0, review.answer.sets.length - 1));
     draw();
   } catch (error) {
@@ -130,6 +133,9 @@ async function loadAnswer(body, draw) {
 
 /** The set shown. */
 const shownSet = () => review.answer?.sets[review.chosen];
+
+/** A record of the set shown: its values if they are known, else its id. @param {any} id */
+const recordText = (id) => shownSet()?.records.find(({ record }) => record === id)?.shown || String(id);
 
 /** @param {Question} question */
 const questionKey = ({ left, right }) => JSON.stringify([String(left), String(right)]);
@@ -158,7 +164,7 @@ function drawReview(body, judge, undo) {
       "div",
       { class: "review" },
       setList(review.answer, redraw),
-      review.scores
+      review.scores || review.records.length
         ? el("div", { class: "column" }, questionPanel(judge), graphPanel(set), divisionPanel(set, redraw))
         : memberPanel(set),
     ),
@@ -172,7 +178,7 @@ function summaryPanel(answer, undo) {
     "section",
     { class: "panel", "aria-label": "Summary" },
     el("p", { class: "cluster-summary" }, summaryText(answer)),
-    review.scores &&
+    (review.scores || review.records.length > 0) &&
       el(
         "p",
         { class: "links" },
@@ -197,7 +203,7 @@ function summaryText({ summary, total }) {
     `expected precision ${share(summary.precision)}, recall ${share(summary.recall)}`;
   const differing =
     summary.differing_sets !== undefined &&
-    `${plural(summary.differing_sets, "set")} divided otherwise in ${review.clusters?.name}`;
+    `${plural(summary.differing_sets, "set")} where ${review.clusters?.name} disagrees`;
   return `${[size, expected, differing].filter(Boolean).join("; ")}.`;
 }
 
@@ -215,7 +221,7 @@ function downloadLabels() {
 function setList({ sets }, redraw) {
   const highest = Math.max(...sets.map((set) => set.bits), 1e-9);
   const rows = sets.map((set, n) => {
-    const names = set.records.slice(0, 4).map(({ record }) => record);
+    const names = set.records.slice(0, 4).map(({ record, shown }) => shown || record);
     const open = () => {
       Object.assign(review, { chosen: n, division: 0 });
       redraw();
@@ -223,7 +229,7 @@ function setList({ sets }, redraw) {
     const attributes = { class: "set-button", "aria-pressed": String(n === review.chosen) };
     const row = button(names.join(", ") + (set.records.length > 4 ? ", …" : ""), open, attributes);
     const { exact } = set.records[0];
-    const [figure, length] = review.scores
+    const [figure, length] = review.scores || review.records.length
       ? [bits(set.bits), set.bits / highest]
       : exact === undefined
         ? [plural(set.records.length, "record"), 0]
@@ -249,9 +255,10 @@ function questionPanel(judge) {
     return section;
   }
   const { left, right, probability: p } = question;
+  const [first, second] = [left, right].map(recordText);
   replaceContent(
     section,
-    el("h2", {}, `Are “${left}” and “${right}” the same?`),
+    el("h2", {}, `Are “${first}” and “${second}” the same?`),
     el("p", { class: "quiet" }, `Probability ${probability(p)}; the answer tells ${bits(question.bits)}.`),
     el(
       "div",
