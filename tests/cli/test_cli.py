@@ -538,6 +538,36 @@ def test_a_terminal_shows_that_functions_are_compiled(tmp_path, monkeypatch):
     assert _on_a_terminal(environment) == b""
 
 
+SLOW = """
+import time
+from partita.cli.console import error_boundary
+
+with error_boundary() as console:
+    time.sleep({seconds})
+    console.say("2\\n")
+"""
+
+
+def test_a_terminal_shows_that_a_command_loads_for_more_than_two_seconds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "compiling.py").write_text(SLOW.format(seconds=2.5))
+    assert b"partita: loading" in _on_a_terminal(dict(os.environ))
+
+
+def test_a_shell_completes_commands(monkeypatch):
+    environment = os.environ | {
+        "_PARTITA_COMPLETE": "complete_bash", "COMP_WORDS": "partita exp", "COMP_CWORD": "1"
+    }  # fmt: skip
+    done = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["explain", "experiment", "export"]
+
+
+def test_link_says_that_scores_are_scores(pairs):
+    result = run("link", pairs)
+    assert result.exit_code == 1
+    assert "looks like pair scores, not records; use partita cluster" in result.stderr
+
+
 def _on_a_terminal(environment: dict[str, str]) -> bytes:
     """Return what a process writes to standard error if that is a terminal."""
     reader, terminal = pty.openpty()

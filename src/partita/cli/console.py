@@ -109,11 +109,10 @@ class Console:
             sys.stderr.flush()
 
     def explain_silence(self) -> None:
-        """Say on a terminal what takes long at the start, unless something was shown."""
-        if not self.last and not self.said:
-            compiling = "numba" in sys.modules  # imported where there is no compiled library
-            once = "compiling for this machine, once (up to a minute)"
-            self.progress(f"partita: {once if compiling else 'loading'}…")
+        """Say on a terminal that a command is loading, unless something was shown."""
+        compilation = sys.modules.get("partita.compilation.loading")
+        if not (self.last or self.said or getattr(compilation, "WAITED_FOR", ())):
+            self.progress("partita: loading…")
 
     @property
     def due(self) -> bool:

@@ -241,12 +241,16 @@ def compile_all() -> None:
                 _compile(group, folder)
 
 
+WAITED_FOR: list[str] = []  # groups whose compilation was shown
+
+
 def _compile(group: str, folder: Path) -> None:
     """Compile a group in a process of its own, and start those that will be needed with it."""
     together = () if group in _RUNNING else TOGETHER.get(group, ())
     for name in (group, *together):
         if name not in _RUNNING and (name == group or fitting(name, [folder]) is None):
             _RUNNING[name] = start(name, folder, HOST)
+    WAITED_FOR.append(group)
     with _RUNNING.pop(group) as process:
         _wait(process)
         if process.returncode:
