@@ -58,9 +58,10 @@ def option(declared: str | Option, default: Any = None, **details: Any) -> Any:
     return field(default=MISSING if default is ... else default, metadata={"option": declared})
 
 
-def argument(help: str, metavar: str, **details: Any) -> Any:  # noqa: A002
-    """Return a field for a required argument of a command."""
-    return field(metadata={"option": Option(help, metavar, argument=True, **details)})
+def argument(help: str, metavar: str, default: Any = MISSING, **details: Any) -> Any:  # noqa: A002
+    """Return a field for an argument of a command, required unless it has a default."""
+    declared = Option(help, metavar, argument=True, **details)
+    return field(default=default, metadata={"option": declared})
 
 
 def in_python(help: str, default: Any = None) -> Any:  # noqa: A002

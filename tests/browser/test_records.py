@@ -47,7 +47,7 @@ def test_clusters_that_somebody_has(person: Person, tmp_path: Path) -> None:
     assert [one.text for one in person.all(".set-button")] == ["a, b", "e, f"]
     person.sees(".review", "Open the scores too")
     person.sees("#scores").send_keys(str(scores))
-    person.sees(".cluster-summary", "2 sets divided otherwise in clusters.csv")
+    person.sees(".cluster-summary", "2 sets where clusters.csv disagrees")
     assert [one.text for one in person.all(".set-button")] == ["a, b", "c, d", "e, f"]
     person.all(".set-button")[1].click()
     texts = [one.text for one in person.all(".alternatives-of label")]

@@ -194,12 +194,15 @@ def test_every_module_loads(person: Person) -> None:
 
 def test_entities_are_searched_and_lead_back_to_the_text(person: Person) -> None:
     person.go("entities", run="work")
-    every = len(person.all(".entity"))
+    every = len(person.all(".entity-row"))
     person.writes("input[type=search]", "tunnel")
-    person.until(lambda: 0 < len(person.all(".entity")) < every, "fewer entities")
-    assert all("tunnel" in one.text.lower() for one in person.all(".entity"))
-    script = "return [...document.querySelectorAll('.entity')].find(e => e.querySelector('h2')"
-    person.run(f"{script}.textContent === 'Tunnel').querySelector('a')").click()
+    person.until(lambda: 0 < len(person.all(".entity-row")) < every, "fewer entities")
+    rows = person.run(
+        "return [...document.querySelectorAll('.entity-row')].map(e => e.textContent)"
+    )
+    assert all("tunnel" in one.lower() for one in rows)
+    script = "return [...document.querySelectorAll('.entity-row')].find(e => e.querySelector('th')"
+    person.run(f"{script}.textContent.startsWith('Tunnel')).querySelector('a')").click()
     person.sees(".view-read h1", "msg-043")
     person.until(lambda: person.focus().startswith("T11, Tunnel"), "the template in the text")
 

@@ -212,6 +212,9 @@ def _of_store(options: ReportCommand) -> str:
 class ServeCommand(Options):
     """Options of the command serve."""
 
+    knowledge_base: Path | None = argument(
+        "Folder of partita build, shown under Collection", "KB", default=None
+    )
     store: str | None = option(STORE)
     host: str = option(
         "Address to bind to; other than loopback requires a token", "127.0.0.1", metavar="NAME"
@@ -247,6 +250,7 @@ def serve(options: ServeCommand, console: Console) -> None:
     Examples:
       partita serve
       partita serve --store reports.db --port 9000
+      partita serve kb
       partita serve --host 0.0.0.0 --token "$SECRET"
     """
     try:
@@ -261,6 +265,7 @@ def serve(options: ServeCommand, console: Console) -> None:
     loopback = options.host in LOOPBACK
     config = ServiceConfig(
         store=options.store or default_store(),
+        knowledge_base=_checked_folder(options.knowledge_base),
         token=_token(options.token, loopback),
         loopback=loopback,
         max_request_bytes=size_of(options.largest),
@@ -274,6 +279,18 @@ def serve(options: ServeCommand, console: Console) -> None:
         if loopback and sys.stdout.isatty() and not options.no_browser:
             webbrowser.open(_page_address(web_server.address(listener), config))
         web_server.serve(server, listener)
+
+
+def _checked_folder(folder: Path | None) -> str:
+    from partita.errors import InputError
+
+    if folder is None:
+        return ""
+    if not (folder / "entities.parquet").exists():
+        raise InputError(
+            "is no knowledge base; expected a folder of partita build", file=str(folder)
+        )
+    return str(folder)
 
 
 def _token(given: str, loopback: bool) -> str:
@@ -293,7 +310,8 @@ def _token(given: str, loopback: bool) -> str:
 
 
 def _page_address(address: str, config: "ServiceConfig") -> str:
-    return f"{address}/{f'#token={config.token}' if config.token else ''}"
+    place = "#/collection?" if config.knowledge_base else "#"
+    return f"{address}/{place}token={config.token}" if config.token else f"{address}/{place[:-1]}"
 
 
 def _tell(console: Console, address: str, config: "ServiceConfig") -> None:

@@ -25,6 +25,7 @@ class Domains(TypedDict):
     about: dict[str, str]
     store: str
     largest: int
+    knowledge_base: str
 
 
 class RunJson(TypedDict):
@@ -56,6 +57,36 @@ class DeletedRun(TypedDict):
     """The name of a run that was deleted."""
 
     deleted: str
+
+
+class KnowledgeOverview(TypedDict):
+    """The sizes of a knowledge base, and the types of its entities."""
+
+    name: str
+    documents: int
+    entities: int
+    types: list[str]
+
+
+class KnowledgeEntity(TypedDict):
+    """An entity across documents."""
+
+    entity: str
+    name: str
+    type: str
+    records: int
+    documents: int
+    mentions: int
+    certainty: float
+    aliases: list[str]
+    description: str
+
+
+class KnowledgePage(TypedDict):
+    """A page of the entities of a knowledge base."""
+
+    total: int
+    entities: list[KnowledgeEntity]
 
 
 class MessageRowJson(TypedDict):

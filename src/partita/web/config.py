@@ -21,11 +21,14 @@ def default_workers() -> int:
 class ServiceConfig:
     """The settings of a service; with an empty `token`, none is required.
 
+    `knowledge_base` is a folder of `partita build`, empty if there is none.
+
     `upload_timeout` limits how long a client may take to send a request body. Without `eager`,
     worker processes start on first use.
     """
 
     store: str = ""
+    knowledge_base: str = ""
     token: str = ""
     loopback: bool = True
     max_request_bytes: int = MAX_REQUEST_BYTES

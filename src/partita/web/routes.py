@@ -90,6 +90,11 @@ EntityOrder = Annotated[
     Literal["text", "name", "type", "mentions"],
     Query(description="Order of the text, of names, of types, or the most mentions first."),
 ]
+KnowledgeOrder = Annotated[
+    Literal["documents", "mentions", "name", "type"],
+    Query(description="By documents or mentions, the most first, or by name or type."),
+]
+EntityName = Annotated[str, _path_name("The id of an entity"), AfterValidator(_decode)]
 Left = Annotated[Word, Query(description="A template of the set.")]
 Right = Annotated[Word, Query(description="Another template of the set.")]
 Author = Annotated[Word, Query(description="Whose keys.")]
@@ -103,6 +108,7 @@ def add_to(app: FastAPI) -> None:
     """Add all routes."""
     _add_service_routes(app)
     _add_store_routes(app)
+    _add_knowledge_routes(app)
     _add_key_routes(app)
     _add_computing_routes(app)
 
@@ -126,6 +132,13 @@ def _add_store_routes(app: FastAPI) -> None:
     add(f"{run}/entities", entities, "The total and one page of entities.", answers.EntityPage)
     add(f"{run}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
     add(f"{run}/report.html", report, "The report.", media_type="text/html")
+
+
+def _add_knowledge_routes(app: FastAPI) -> None:
+    add, path = _adder(app, "Knowledge base"), "/api/knowledge"
+    add(path, knowledge, "The sizes and the types.", answers.KnowledgeOverview)
+    add(f"{path}/entities", knowledge_entities, "The total and a page.", answers.KnowledgePage)
+    add(f"{path}/entities/{{entity}}", knowledge_entity, "The entity.", dict[str, Any])
 
 
 def _add_key_routes(app: FastAPI) -> None:
@@ -237,8 +250,9 @@ async def metrics(backend: Here) -> Response:
 async def domains(backend: Here) -> Response:
     """List the available domains and models; name the store and the largest request in bytes."""
     about = {row["name"]: row["error"] or row["description"] for row in describe_domains()}
-    found = {"domains": list(about), "models": list(MODELS), "about": about}
+    found: dict[str, Any] = {"domains": list(about), "models": list(MODELS), "about": about}
     store = backend.config.store.split("@")[-1].rpartition("/")[2] or default_store()
+    found["knowledge_base"] = Path(backend.config.knowledge_base).name
     return _json(found | {"store": store, "largest": backend.config.max_request_bytes})
 
 
@@ -282,6 +296,40 @@ def _gauges(backend: Backend) -> Mapping[str, tuple[str, Mapping[str, int]]]:
 
 def _json(value: Any, status: int = 200) -> Response:
     return Response(json_bytes(value), status, media_type=JSON)
+
+
+# --- the knowledge base ---
+
+
+async def knowledge(backend: Here) -> Response:
+    """Return the sizes of the knowledge base that the service was started with."""
+    return await _known(backend, "overview")
+
+
+async def knowledge_entities(
+    backend: Here,
+    search: Search = "",
+    sort: Word = "",
+    order: KnowledgeOrder = "documents",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Response:
+    """List the entities of the knowledge base."""
+    page = {"search": search, "sort": sort, "order": order, "offset": offset, "limit": limit}
+    return await _known(backend, "entities", **page)
+
+
+async def knowledge_entity(backend: Here, entity: EntityName) -> Response:
+    """Return an entity with its names, values, mentions, relations, contradictions and doubts."""
+    return await _known(backend, "entity", name=entity)
+
+
+async def _known(backend: Backend, part: str, **arguments: Any) -> Response:
+    folder = backend.config.knowledge_base
+    if not folder:
+        line = "the service was started without a knowledge base; use partita serve FOLDER"
+        raise RequestError(HTTPStatus.NOT_FOUND, line)
+    return await backend.read("knowledge", part=part, folder=folder, **arguments)
 
 
 # --- the store ---

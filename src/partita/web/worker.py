@@ -165,6 +165,12 @@ class Calls:
         contents = {table.name: table.content for table in request.tables}
         return self._workspace.add_tables(run, request.kind, contents)
 
+    def knowledge(self, _body: bytes, part: str, **arguments: Any) -> Answer:
+        from partita.web import knowledge_base
+
+        answer: Answer = getattr(knowledge_base, part)(**arguments)
+        return answer
+
     def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
         """Write a temporary file, which the service streams and deletes; return its name."""
         handle, name = tempfile.mkstemp(suffix=f".{form}", prefix="partita-")

@@ -74,8 +74,17 @@ export const openapi = () => call("openapi.json");
 /** @returns {Promise<import("./types.js").Run[]>} */
 export const runs = () => call("runs");
 
-/** @returns {Promise<{domains: string[], about: Record<string, string>, store: string, largest: number}>} */
+/** @returns {Promise<{domains: string[], about: Record<string, string>, store: string, largest: number, knowledge_base: string}>} */
 export const domains = () => call("domains");
+
+/** @returns {Promise<any>} */
+export const knowledge = () => call("knowledge");
+
+/** @param {Record<string, any>} page @returns {Promise<{total: number, entities: any[]}>} */
+export const knowledgeEntities = (page) => call(`knowledge/entities${queryString(page)}`);
+
+/** @param {string} entity @returns {Promise<any>} */
+export const knowledgeEntity = (entity) => call(`knowledge/entities/${encode(entity)}`);
 
 /** @param {string} run @returns {Promise<{sorts?: string[], untrainable: string}>} */
 export const run = (run) => call(`runs/${encode(run)}`);

@@ -93,6 +93,16 @@ export function select(options, chosen, onChange, attributes = {}) {
   return menu;
 }
 
+/** Save rows as a CSV file. @param {string} name @param {any[][]} rows */
+export function saveFile(name, rows) {
+  const cell = (/** @type {any} */ value) => `"${String(value).replaceAll('"', '""')}"`;
+  const text = rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+}
+
 /** Text for a screen reader alone. @param {string} text */
 export const screenReaderOnly = (text) => el("span", { class: "visually-hidden" }, text);
 

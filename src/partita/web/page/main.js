@@ -1,12 +1,13 @@
 /** The page: the header, and one view at a time, chosen by the address. */
 
-import { takeTokenFromAddress } from "./api.js";
+import { domains, takeTokenFromAddress } from "./api.js";
 import { announce, append, el, replaceContent } from "./dom.js";
 import { errorPanel } from "./parts/panels.js";
 import { VIEW_OF } from "./parts/uploads.js";
 import { currentRoute, hrefFor, navigate } from "./router.js";
 import { domainOf, resolveRun, runMenu } from "./run_menu.js";
 import * as add from "./views/add.js";
+import * as collection from "./views/collection.js";
 import * as entities from "./views/entities.js";
 import * as fuse from "./views/fuse.js";
 import * as key from "./views/key.js";
@@ -24,6 +25,7 @@ import * as why from "./views/why.js";
 const VIEWS = [
   ["add", "Add", add],
   ["read", "Read", read],
+  ["collection", "Collection", collection],
   ["entities", "Entities", entities],
   ["records", "Records", records],
   ["fuse", "Sources", fuse],
@@ -49,7 +51,7 @@ async function showRoute() {
     route.run = await resolveRun(route);
     route.domain = domainOf(route.run);
     if (ticket !== latest) return;
-    if (!route.run && view === "read") [view, title, module] = VIEWS[0];
+    if (!route.run && view === "read" && route.view !== "collection") [view, title, module] = VIEWS[0];
     if (NEEDS_TEXT.includes(view) && VIEW_OF[route.domain]) return navigate(VIEW_OF[route.domain]);
     drawNavigation(view, route.run);
     if (current.view === view && current.run === route.run && current.open.update?.(route)) return;
@@ -82,10 +84,15 @@ async function openView(ticket, view, title, module, route) {
   announce(title);
 }
 
+/** Whether the service shows a knowledge base. @type {Promise<boolean>|undefined} */
+let known;
+
 /** @param {string} view @param {string} run */
-function drawNavigation(view, run) {
+async function drawNavigation(view, run) {
+  known ??= domains().then(({ knowledge_base }) => Boolean(knowledge_base));
+  const hidden = (await known.catch(() => ((known = undefined), false))) ? [] : ["collection"];
   const shown = PART_OF[/** @type {keyof PART_OF} */ (view)] ?? view;
-  const links = VIEWS.filter(([name]) => !(name in PART_OF)).map(([name, title]) => {
+  const links = VIEWS.filter(([name]) => !(name in PART_OF) && !hidden.includes(name)).map(([name, title]) => {
     const current = name === shown ? "page" : undefined;
     return el("li", {}, el("a", { href: hrefFor(name, { run }), "aria-current": current }, title));
   });

@@ -68,3 +68,30 @@ function node(record, [cx, cy], colour) {
     textShape("text", { x: cx, y: cy + 4, "text-anchor": "middle" }, name),
   ];
 }
+
+const MOST_NEIGHBOURS = 12;
+
+/**
+ * An entity of a collection in the middle of those that it is related to.
+ * @param {any} entity
+ * @param {number} width
+ */
+export function neighbourGraph({ entity, name, relations }, width) {
+  const chart = svgDrawing(width, HEIGHT, `${name} and ${relations.length} relations`, "graph");
+  const others = new Map();
+  for (const one of relations)
+    if (one.source === entity) others.set(one.target, [one.target_name, one.relation]);
+    else others.set(one.source, [one.source_name, one.relation]);
+  const shown = [...others.values()].slice(0, MOST_NEIGHBOURS);
+  const [cx, cy] = [width / 2, HEIGHT / 2];
+  shown.forEach(([other, relation], n) => {
+    const [x, y] = position(n, shown.length, width);
+    chart.append(shape("line", { x1: cx, y1: cy, x2: x, y2: y, class: "edge", "stroke-width": 2 }, relation));
+    chart.append(
+      textShape("text", { x: (cx + x) / 2, y: (cy + y) / 2, class: "value-label", "text-anchor": "middle" }, truncate(relation, 16)),
+      ...node(other, [x, y], `cell-${(n + 1) % 12}`),
+    );
+  });
+  chart.append(...node(name, [cx, cy], "cell-0"));
+  return chart;
+}

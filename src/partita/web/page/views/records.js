@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { clusterGraph } from "../charts/graph.js";
 import { responsive } from "../charts/svg.js";
-import { announce, bar, button, el, labelled, replaceContent } from "../dom.js";
+import { announce, bar, button, el, labelled, replaceContent, saveFile } from "../dom.js";
 import { bits, count, plural, probability } from "../format.js";
 import { divisions, recordColours } from "../parts/divisions.js";
 import { errorPanel } from "../parts/panels.js";
@@ -207,15 +207,11 @@ function summaryText({ summary, total }) {
   return `${[size, expected, differing].filter(Boolean).join("; ")}.`;
 }
 
-function downloadLabels() {
-  const cell = (/** @type {string} */ text) => `"${text.replaceAll('"', '""')}"`;
-  const rows = review.labels.map(([a, b, same]) => `${cell(a)},${cell(b)},${same ? 1 : 0}`);
-  const blob = new Blob([["left,right,same", ...rows, ""].join("\n")], { type: "text/csv" });
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = "labels.csv";
-  link.click();
-}
+const downloadLabels = () =>
+  saveFile("labels.csv", [
+    ["left", "right", "same"],
+    ...review.labels.map(([left, right, same]) => [left, right, same ? 1 : 0]),
+  ]);
 
 /** @param {ReviewSets} answer @param {() => void} redraw */
 function setList({ sets }, redraw) {

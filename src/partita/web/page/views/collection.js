@@ -1,0 +1,186 @@
+/** The Collection view: the entities of many documents in one table, and a page for each. */
+
+import * as api from "../api.js";
+import { neighbourGraph } from "../charts/graph.js";
+import { responsive } from "../charts/svg.js";
+import { announce, append, button, el, labelled, replaceContent, saveFile, select } from "../dom.js";
+import { confidenceWord, count, plural, probability } from "../format.js";
+import { hrefFor, replaceRoute } from "../router.js";
+
+const PAGE_SIZE = 40;
+const LABELS_KEY = "partita.collection.labels";
+/** @type {[string, string][]} */
+const COLUMNS = [
+  ["Name", "name"],
+  ["Type", "type"],
+  ["Documents", "documents"],
+  ["Mentions", "mentions"],
+  ["Confidence", ""],
+  ["Other names", ""],
+];
+
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+export async function show(root, route) {
+  if (route.entity) replaceContent(root, ...entityPage(await api.knowledgeEntity(route.entity)));
+  else await showTable(root, route);
+  return {};
+}
+
+/** @param {HTMLElement} root @param {import("../router.js").Route} route */
+async function showTable(root, { search = "", sort = "", order = "documents" }) {
+  const { name, documents, entities, types } = await api.knowledge();
+  const view = { search, sort, order, offset: 0 };
+  const [box, footer] = [el("div", { class: "table-box" }), el("p", { class: "quiet list-foot" })];
+  const load = async () => {
+    const page = await api.knowledgeEntities({ ...view, limit: PAGE_SIZE });
+    replaceRoute({ search: view.search, sort: view.sort, order: view.order });
+    replaceContent(box, table(page.entities, view, reload));
+    const last = view.offset + page.entities.length;
+    replaceContent(footer, `${count(view.offset + 1)} to ${count(last)} of ${plural(page.total, "entity", "entities")}`);
+    if (view.offset) append(footer, button("Back", () => move(-PAGE_SIZE)));
+    if (last < page.total) append(footer, button("Next", () => move(PAGE_SIZE)));
+    announce(plural(page.total, "entity", "entities"));
+  };
+  const move = (/** @type {number} */ by) => {
+    view.offset += by;
+    load();
+  };
+  const reload = () => {
+    view.offset = 0;
+    load();
+  };
+  const field = el("input", { type: "search", value: search, autocomplete: "off" });
+  field.addEventListener("input", (/** @type {any} */ event) => {
+    view.search = event.target.value;
+    reload();
+  });
+  const menu = select([["", "All types"], ...types.map((/** @type {string} */ type) => [type, type])], sort, (type) => {
+    view.sort = type;
+    reload();
+  });
+  replaceContent(
+    root,
+    el("h1", {}, name),
+    el("p", { class: "quiet" }, `${plural(entities, "entity", "entities")} in ${plural(documents, "document")}`),
+    el("div", { class: "tools" }, labelled("Search", field), labelled("Type", menu)),
+    box,
+    footer,
+  );
+  await load();
+}
+
+/** @param {any[]} rows @param {{order: string}} view @param {() => void} reload */
+function table(rows, view, reload) {
+  const heads = COLUMNS.map(([title, order]) => {
+    const sort = () => {
+      view.order = order;
+      reload();
+    };
+    const attributes = { scope: "col", "aria-sort": order && order === view.order ? "other" : undefined };
+    return el("th", attributes, order ? button(title, sort, { class: "link-button" }) : title);
+  });
+  const body = rows.map((row) =>
+    el(
+      "tr",
+      { class: "entity-row" },
+      el("th", { scope: "row" }, el("a", { href: hrefFor("collection", { entity: row.entity }) }, row.name)),
+      el("td", {}, row.type),
+      el("td", { class: "number" }, count(row.documents)),
+      el("td", { class: "number" }, count(row.mentions)),
+      el("td", {}, likely(row.certainty)),
+      el("td", {}, row.aliases.slice(0, 4).join(" · ")),
+    ),
+  );
+  return el("table", { class: "entity-table" }, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+}
+
+/** @param {number} p */
+const likely = (p) =>
+  el("span", { class: "confidence", title: `probability ${probability(p)}`, tabindex: "0" }, confidenceWord(p));
+
+/** @param {any} entity */
+function entityPage(entity) {
+  const { name, type, names, values, mentions, relations, contradictions, similar, description } = entity;
+  const size = `${plural(mentions.length, "mention")} in ${plural(entity.documents, "document")}`;
+  const byDocument = [...Map.groupBy(mentions, (/** @type {any} */ one) => one.document)];
+  return [
+    el("p", { class: "links" }, el("a", { href: hrefFor("collection", { entity: "" }) }, "All entities")),
+    el(
+      "section",
+      { class: "panel" },
+      el("h1", {}, name),
+      el("p", {}, `${type ? `${type}, ` : ""}${size}, `, likely(entity.certainty)),
+      description ? el("p", { class: "quiet" }, description) : null,
+      el("p", {}, "Names: ", names.map((/** @type {any} */ one) => `${one.name} (${one.records})`).join(", ")),
+    ),
+    panel(
+      "Facts",
+      values.map((/** @type {any} */ one) =>
+        el("li", {}, `${one.slot.toLowerCase()}: ${one.value}, ${plural(one.documents, "source")}, `, likely(one.probability)),
+      ),
+    ),
+    panel(
+      "Contradictions",
+      contradictions.map((/** @type {any} */ one) =>
+        el("li", {}, `${one.slot.toLowerCase()}: ${one.values.join(" or ")} (${one.documents.join(", ")})`),
+      ),
+    ),
+    panel("May be the same", similar.map((/** @type {any} */ one) => similarItem(entity, one))),
+    relations.length
+      ? el("section", { class: "panel" }, el("h2", {}, "Relations"), responsive((width) => neighbourGraph(entity, width)))
+      : null,
+    panel("", relations.map((/** @type {any} */ one) => relationItem(one))),
+    panel(
+      "Mentions",
+      byDocument.map(([document, some]) =>
+        el("li", {}, el("b", {}, document), ": ", some.map((one) => `“${one.text}” (sentence ${one.sentence + 1})`).join(", ")),
+      ),
+    ),
+  ].filter((node) => node !== null);
+}
+
+/** @param {string} title @param {HTMLElement[]} items */
+const panel = (title, items) =>
+  items.length
+    ? el("section", { class: "panel" }, title ? el("h2", {}, title) : null, el("ul", { class: "fact-list" }, ...items))
+    : null;
+
+/** @param {any} relation */
+const relationItem = ({ source, source_name, target, target_name, relation, document }) =>
+  el(
+    "li",
+    {},
+    el("a", { href: hrefFor("collection", { entity: source }) }, source_name),
+    ` ${relation || "–"} `,
+    el("a", { href: hrefFor("collection", { entity: target }) }, target_name),
+    document ? ` (${document})` : "",
+  );
+
+/** Another entity that may be the same, with the question. @param {any} entity @param {any} pair */
+function similarItem(entity, pair) {
+  const own = pair.left_entity === entity.entity;
+  const [other, name] = own ? [pair.right_entity, pair.right_name] : [pair.left_entity, pair.left_name];
+  const status = el("span", { class: "quiet", role: "status" });
+  const judge = (/** @type {number} */ same) => {
+    const kept = labels().filter(([left, right]) => left !== pair.left || right !== pair.right);
+    localStorage.setItem(LABELS_KEY, JSON.stringify([...kept, [pair.left, pair.right, same]]));
+    replaceContent(status, `${plural(labels().length, "label")}. `, button("Download the labels", downloadLabels, { class: "link-button" }));
+  };
+  return el(
+    "li",
+    {},
+    el("a", { href: hrefFor("collection", { entity: other }) }, name),
+    ": ",
+    likely(pair.probability),
+    pair.for ? `, for: ${pair.for}` : "",
+    pair.against ? `, against: ${pair.against}` : "",
+    " ",
+    el("span", { class: "links" }, button("Same", () => judge(1)), button("Different", () => judge(0)), status),
+  );
+}
+
+/** @returns {[string, string, number][]} */
+const labels = () => JSON.parse(localStorage.getItem(LABELS_KEY) ?? "[]");
+
+/** A file for partita build --labels. */
+const downloadLabels = () => saveFile("labels.csv", [["left", "right", "same"], ...labels()]);
