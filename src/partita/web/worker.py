@@ -166,10 +166,14 @@ class Calls:
         return self._workspace.add_tables(run, request.kind, contents)
 
     def knowledge(self, _body: bytes, part: str, **arguments: Any) -> Answer:
-        from partita.web import knowledge_base
+        from partita.web import knowledge_base as pages
 
-        answer: Answer = getattr(knowledge_base, part)(**arguments)
-        return answer
+        parts: dict[str, Callable[..., Answer]] = {
+            "overview": pages.overview,
+            "entities": pages.entities,
+            "entity": pages.entity,
+        }
+        return parts[part](**arguments)
 
     def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
         """Write a temporary file, which the service streams and deletes; return its name."""
