@@ -111,7 +111,7 @@ class Console:
     def explain_silence(self) -> None:
         """Say on a terminal that a command is loading, unless something was shown."""
         compilation = sys.modules.get("partita.compilation.loading")
-        if not (self.last or self.said or getattr(compilation, "WAITED_FOR", ())):
+        if not (self.last or self.said or getattr(compilation, "WAITED_FOR", False)):
             self.progress("partita: loading…")
 
     @property
