@@ -31,7 +31,7 @@ def test_a_collection_from_the_table_to_an_entity(
         assert HOSTILE in person.says()
         person.writes("input[type=search]", "acme")
         person.until(lambda: len(person.all(".entity-row")) == 1, "one entity found")
-        person.writes("input[type=search]", "")
+        person.writes("input[type=search]", Keys.DELETE)
         person.until(lambda: len(person.all(".entity-row")) == 4, "all entities")
         person.button("Name").click()
         person.until(
