@@ -25,11 +25,18 @@ from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.claim_files import read_claims
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import FusionSettings, fuse_slots
-from partita.fusion.held_out import HeldOutClaims, HeldOutPrior, fit_held_out, hold_out
+from partita.fusion.held_out import (
+    HeldOutClaims,
+    HeldOutPrior,
+    fit_held_out,
+    hold_out,
+    log_likelihoods,
+    most_reliable,
+)
 from partita.fusion.kinds import Reading
 from partita.fusion.sources import read_nesting, read_truths
-from partita.fusion.tempering import default_correlation, temper
-from research.simulated_claims import FAMILIES, Truths
+from partita.fusion.tempering import default_correlation, temper, tempered
+from research.simulated_claims import FAMILIES, HARD, Truths
 
 SEEDS = (1, 2)
 FLOOR = 0.01
@@ -37,9 +44,12 @@ KNOWN_SHARE = 0.1
 ROUNDS = 50
 FALSE_VALUES = 20.0  # n of ACCU: wrong values of an object
 CANDIDATES = tuple(
-    HeldOutPrior(default=default, weight=weight, reliable=reliable)
-    for reliable, default, weight in product((0.4, 0.6, 1.0), (0.3, 0.6, 0.9), (1.0, 1.5, 2.0))
+    HeldOutPrior(default=default, weight=weight, reliable=reliable, spread=spread)
+    for reliable, default, weight, spread in product(
+        (0.6, 1.0), (0.1, 0.6), (1.0, 2.0, 4.0), (0.01, 0.7)
+    )
 )
+KINDS_FOUND = ("heavy-tailed numbers", "definitions", "quotes", "classes")
 Progress = Callable[[str], object]
 
 
@@ -82,12 +92,14 @@ def _public(
 
 
 def simulated_sets() -> Iterator[ClaimSet]:
-    """Yield the simulated families, each with every seed."""
-    for name, seed in product(FAMILIES, SEEDS):
-        claims, truths = FAMILIES[name](seed)
-        kinds = {} if "numbers" in name else {"": "open"}
+    """Yield the simulated families, each with every seed; the hard ones are a family apart."""
+    families = {**FAMILIES, **HARD}
+    for name, seed in product(families, SEEDS):
+        claims, truths = families[name](seed)
+        kinds = {} if name in KINDS_FOUND else {"": "open"}
+        family = "hard" if name in HARD else "simulated"
         settings = FusionSettings(kinds=kinds)
-        yield ClaimSet(f"{name}, seed {seed}", "simulated", claims, truths, settings)
+        yield ClaimSet(f"{name}, seed {seed}", family, claims, truths, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +160,7 @@ class FusedSet:
 
     def tempered(self, tempering: Tempering) -> PanelFigures:
         parameters = replace(self.belief.parameters, tempering=tempering)
-        stated = temper(replace(self.belief, parameters=parameters))
-        return self.measured(stated.probability, stated.unknown)
+        return self.measured(*tempered(replace(self.belief, parameters=parameters)))
 
     def measured(self, stated: FloatArray, unknown: FloatArray) -> PanelFigures:
         """Return the figures of probabilities of the belief's pairs and of unknown."""
@@ -169,11 +180,19 @@ class FusedSet:
         """Return the tempering without held-out claims."""
         return Tempering(default_correlation(self.belief.parameters.concentration))
 
-    def held_out_tempering(self, prior: HeldOutPrior) -> Tempering:
-        if self.belief.parsed.order.inner:
-            return self.before()
-        fit = fit_held_out(self.held_out, self.before().correlation, prior)
-        return Tempering(fit.correlation, fit.share)
+    def candidates(self) -> Iterator[Tempering]:
+        """Yield the tempering of every candidate; their likelihoods are computed once."""
+        known: dict[float, FloatArray] = {}
+        for prior in CANDIDATES:
+            if self.held_out is None:
+                yield self.before()
+                continue
+            if prior.reliable not in known:
+                used = most_reliable(self.held_out, prior.reliable)
+                known[prior.reliable] = log_likelihoods(used)
+            logs = known[prior.reliable]
+            fit = fit_held_out(self.held_out, self.before().correlation, prior, logs)
+            yield Tempering(fit.correlation, fit.share, fit.unknown)
 
 
 def peer_probabilities(one: FusedSet) -> dict[str, FloatArray]:
@@ -264,7 +283,7 @@ class PanelRow:
         one = FusedSet.of(case)
         nothing = np.zeros(len(one.belief.unknown))
         peers = {name: one.measured(p, nothing) for name, p in peer_probabilities(one).items()}
-        found = [one.tempered(one.held_out_tempering(prior)) for prior in CANDIDATES]
+        found = [one.tempered(tempering) for tempering in one.candidates()]
         names = sorted(case.truths)
         chosen = np.random.default_rng(0).permutation(len(names))[: int(KNOWN_SHARE * len(names))]
         informed = FusedSet.of(case, [names[n] for n in chosen.tolist()])

@@ -140,6 +140,104 @@ def places(
     return Claims.of(rows), truths, parents
 
 
+def nobody_right(seed: int, sources: int = 12, objects: int = 600) -> tuple[Claims, Truths]:
+    """Of half of the objects hardly any source knows the truth, and errors have a lure."""
+    rng = np.random.default_rng(seed)
+    rates = rng.uniform(*RATES, sources)
+    rows: list[Row] = []
+    for n in range(objects):
+        hard, lure = rng.random() < 0.5, rng.uniform(0.2, 0.8)
+        for s in np.flatnonzero(rng.random(sources) < 0.5).tolist():
+            right = rng.random() < (0.05 if hard else rates[s])
+            wrong = 1 if rng.random() < lure else _wrong(rng)
+            rows.append((f"s{s}", f"o{n}", "value", _value(n, 0 if right else wrong)))
+    return Claims.of(rows), _truths(objects)
+
+
+def one_feed(seed: int, sources: int = 20, objects: int = 600) -> tuple[Claims, Truths]:
+    """Two thirds of the sources show one feed, each with own errors; the others know better."""
+    rng = np.random.default_rng(seed)
+    rates, feed = rng.uniform(0.7, 0.95, sources), rng.uniform(0.6, 0.8)
+    rows: list[Row] = []
+    for n in range(objects):
+        stated = 0 if rng.random() < feed else _wrong(rng)
+        for s in np.flatnonzero(rng.random(sources) < 0.6).tolist():
+            known = stated if 3 * s < 2 * sources else 0
+            value = known if rng.random() < rates[s] else _wrong(rng)
+            rows.append((f"s{s}", f"o{n}", "value", _value(n, value)))
+    return Claims.of(rows), _truths(objects)
+
+
+def two_sources(seed: int, objects: int = 600) -> tuple[Claims, Truths]:
+    """Two sources, of which one is better."""
+    return independent(seed, sources=2, objects=objects)
+
+
+def long_tail(seed: int, sources: int = 500, objects: int = 600) -> tuple[Claims, Truths]:
+    """Most sources make a few claims, and some objects have one claim only."""
+    rng = np.random.default_rng(seed)
+    rates, share = rng.uniform(0.3, 0.95, sources), 1.0 / np.arange(1, sources + 1)
+    rows: list[Row] = []
+    for n in range(objects):
+        count = min(1 + rng.geometric(0.35), 12) if rng.random() < 0.8 else 1
+        for s in rng.choice(sources, count, replace=False, p=share / share.sum()).tolist():
+            value = 0 if rng.random() < rates[s] else 1 if rng.random() < 0.4 else _wrong(rng)
+            rows.append((f"s{s}", f"o{n}", "value", _value(n, value)))
+    return Claims.of(rows), _truths(objects)
+
+
+def definitions(seed: int, sources: int = 12, objects: int = 600) -> tuple[Claims, Truths]:
+    """Whole numbers of which sources use three definitions; the rarest is the true one."""
+    rng = np.random.default_rng(seed)
+    kind = np.array([0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2])[:sources]
+    noise = rng.uniform(0.3, 2.0, sources)
+    rows: list[Row] = []
+    truths: Truths = {}
+    for n in range(objects):
+        base = rng.normal(60, 15) + np.array([0.0, rng.normal(3, 3), rng.normal(-2, 4)])
+        truths[f"o{n}"] = str(round(float(base[0])))
+        for s in np.flatnonzero(rng.random(sources) < 0.7).tolist():
+            stated = round(float(base[kind[s]] + noise[s] * rng.standard_t(3)))
+            rows.append((f"s{s}", f"o{n}", "value", str(stated)))
+    return Claims.of(rows), truths
+
+
+def quotes(seed: int, sources: int = 30, objects: int = 500) -> tuple[Claims, Truths]:
+    """Prices: exact, of the day before, in another unit, or damaged in one claim of thirty."""
+    rng = np.random.default_rng(seed)
+    stale, rates = rng.beta(0.5, 2.0, sources), rng.uniform(0.6, 0.98, sources)
+    rows: list[Row] = []
+    truths: Truths = {}
+    for n in range(objects):
+        price = round(float(np.exp(rng.uniform(0, 7))), 2)
+        before = round(price * (1 + 0.02 * float(rng.standard_t(2))), 2)
+        truths[f"o{n}"] = f"{price:g}"
+        for s in np.flatnonzero(rng.random(sources) < 0.5).tolist():
+            value = before if rng.random() < stale[s] else price
+            if rng.random() > rates[s]:
+                value = value * rng.choice([100, 1.1, 0.9]) + rng.normal(0, 0.05)
+            text = f"{max(value, 0.01):.2f}".rstrip("0").rstrip(".")
+            rows.append((f"s{s}", f"o{n}", "value", text if rng.random() > 1 / 30 else f"{text}-x"))
+    return Claims.of(rows), truths
+
+
+def classes(seed: int, sources: int = 80, objects: int = 600) -> tuple[Claims, Truths]:
+    """Five classes in a row by a crowd: neighbours are confused on hard objects, some guess."""
+    rng = np.random.default_rng(seed)
+    careless, skill = rng.random(sources) < 0.25, rng.normal(1.2, 0.6, sources)
+    rows: list[Row] = []
+    truths: Truths = {}
+    for n in range(objects):
+        true, ease, lure = rng.integers(5), rng.normal(0, 1.5), rng.choice([-1, 1])
+        truths[f"o{n}"] = f"c{true}"
+        for s in rng.choice(sources, 6, replace=False).tolist():
+            right = rng.random() < 1 / (1 + np.exp(-skill[s] - ease))
+            value = true if right else min(max(true + lure, 0), 4)
+            value = rng.integers(5) if careless[s] else value
+            rows.append((f"s{s}", f"o{n}", "value", f"c{value}"))
+    return Claims.of(rows), truths
+
+
 def _path(rng: np.random.Generator, region: int, towns: IntArray) -> tuple[str, str, str]:
     """Return a town of a region, the region and its country."""
     return f"t{region}.{rng.integers(towns[region])}", f"r{region}", f"c{region // 8}"
@@ -155,6 +253,15 @@ FAMILIES: dict[str, Callable[[int], tuple[Claims, Truths]]] = {
     "common upstream": upstream,
     "difficulty": correlated,
     "heavy-tailed numbers": numbers,
+}
+HARD: dict[str, Callable[[int], tuple[Claims, Truths]]] = {
+    "nobody right": nobody_right,
+    "one feed": one_feed,
+    "two sources": two_sources,
+    "long tail": long_tail,
+    "definitions": definitions,
+    "quotes": quotes,
+    "classes": classes,
 }
 
 

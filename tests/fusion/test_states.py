@@ -253,7 +253,7 @@ def test_a_domain_declares_states_that_compete(tmp_path):
     [depot] = [one for one in guarded.entities if "DEPOT" in one.type]
     status = depot.slots["STATUS"]
     values = {one.text: one.probability.value for one in status.values}
-    assert set(values) == {"operational", "destroyed"}
+    assert set(values) == {"OPERATIONAL", "DESTROYED"}
     assert sum(values.values()) <= 1.0
     assert min(values.values()) > 0.3
     assert status.conflict > 0.3

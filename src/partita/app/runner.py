@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 DOMAIN = "general"
 JOINT = "joint"
+DATE_FIELDS = ("date", "dtg", "report_date", "sent")  # of a header, the first that is there
 SECONDS = 2.0  # that an exact answer may be expected to take
 STEPS = {"merging": 3_000_000, "joint": 0}  # joint: draws, 0 for the usual number
 STEP = 30_000
@@ -576,7 +577,17 @@ def result_lines(
     for head, one in zip(heads, resolved.sets, strict=True):
         numbers = sorted(number for member in one.ids for number in first.pop(member, ()))
         yield head + entities_end([resolved.entities[number] for number in numbers])
-    yield singletons_line(resolved.singletons, name, run, resolved.notes, additions)
+    day = _day(resolved.message)
+    yield singletons_line(resolved.singletons, name, run, resolved.notes, additions, day)
+
+
+def _day(message: Message) -> str | None:
+    """Return the day that the header of a message gives, None if it gives no whole date."""
+    from partita.rules.values import parse_date
+
+    given = (message.fields.get(name, "") for name in DATE_FIELDS)
+    day = parse_date(next(filter(None, given), ""))
+    return day if day and len(day) == len("1996-03-12") else None
 
 
 def _shown(resolved: Resolved, forms: OutputForms) -> str:

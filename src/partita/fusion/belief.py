@@ -44,6 +44,7 @@ class HeldOutFit:
     """What predicts held-out claims best: correlation ρ with its 95 % interval, weight of shares.
 
     `claims` is the number of held-out claims; `bins` compare them with what the others state.
+    `unknown` is the factor on unknown.
     """
 
     claims: int
@@ -51,6 +52,7 @@ class HeldOutFit:
     interval: tuple[float, float]
     share: float
     bins: tuple[HeldOutBin, ...]
+    unknown: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,11 +7,14 @@ unknown. A record claims each value with the probability given by the message's 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
+
+import numpy as np
 
 from partita.core import Figure, Pair
 from partita.core.cells import CellProbabilities
@@ -20,13 +23,15 @@ from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import FusionSettings, fuse_slots
 from partita.fusion.kinds import Reading
+from partita.fusion.open_slots import GUESS
 from partita.fusion.record_sets import Reliabilities
 from partita.fusion.source_records import SourceRecord
+from partita.fusion.states import fuse_states
 from partita.fusion.value_reading import decode_value, display_text, encode_value
 from partita.fusion.warnings import conflict
 from partita.templates.name import Name
 from partita.templates.schema import OWN_TYPE, Schema
-from partita.templates.slots import Value
+from partita.templates.slots import StateGroup, Strings, StringsType, Value
 
 SAME_SOURCE = 0.5  # dependence of two messages of one source that state the same
 MAX_CHOICES = 64  # combinations of records considered for one slot
@@ -67,12 +72,15 @@ class EntityView:
 class _Requests:
     """Objects to fuse: each combination of records that fill a slot, once.
 
-    `known` are documents with rates of their own.
+    `known` are documents with rates of their own. `reports` are the states that records give, by
+    slot, with the day of each.
     """
 
     latest: frozenset[str] = frozenset()
     known: frozenset[str] = frozenset()
+    states: Mapping[str, tuple[StateGroup, ...]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    reports: dict[str, list[tuple[Row, int]]] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
     dependence: dict[Pair, float] = field(default_factory=dict)
     names: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
@@ -91,16 +99,28 @@ class _Requests:
         times = Counter(record.source for record in records if record.is_document)
         several: dict[str, list[str]] = {}
         for record in records:
-            row = claim_row(record, entity, slot)
+            source, *_, confidence = claim_row(record, entity, slot)
             if record.document in self.known or (record.is_document and times[record.source] > 1):
-                self.documents[record.document] = record.source
-                row = (record.document, *row[1:])
+                self.documents[record.document], source = record.source, record.document
                 if times[record.source] > 1:
                     several.setdefault(record.source, []).append(record.document)
-            yield row
+            states, others = self._states(record.values[slot], slot)
+            for state in states:
+                report = (source, entity, slot, state, confidence)
+                self.reports.setdefault(slot, []).append((report, record.stated))
+            if others is not None:
+                yield source, entity, slot, encode_value(others), confidence
         for names in several.values():
             for a, b in combinations(sorted({*names}), 2):
                 self.dependence[a, b] = SAME_SOURCE
+
+    def _states(self, value: Value, slot: str) -> tuple[list[str], Value | None]:
+        """Return the states that a value names, and the value without them."""
+        named = {value for group in self.states.get(slot, ()) for value in group.values}
+        if not named or not isinstance(value, Strings):
+            return [], value
+        others = value.members - named
+        return sorted(value.members & named), Strings(others) if others else None
 
     def _label(self, slot: str, first: SourceRecord) -> str:
         """Return a unique and readable name for messages about the object."""
@@ -162,7 +182,9 @@ def slots_of(
     """
     rated = {name for parameters in settings.fixed.values() for name in parameters.rates}
     own = {one.document for view in entities for one in view.records if one.is_document}
-    requests = _Requests(latest, frozenset(rated & own))
+    states = {name: kind.groups for name, kind in schema.slots.items()
+              if isinstance(kind, StringsType) and kind.groups}  # fmt: skip
+    requests = _Requests(latest, frozenset(rated & own), states)
     choices_by_entity = [
         {slot: _record_choices(view, slot, requests) for slot in _filled_slots(view, schema)}
         for view in entities
@@ -201,16 +223,56 @@ def _fuse_requests(
     requests: _Requests, settings: FusionSettings
 ) -> dict[str, list[tuple[str, float]]]:
     """Return the values of every requested object, with their probabilities."""
-    if not requests.rows:
-        return {}
-    slots = {row[2] for row in requests.rows}
+    slots = {row[2] for row in requests.rows} | {*requests.reports}
     fixed = {slot: _with_documents(settings.fixed[slot], requests) for slot in sorted(slots)}
     given = {name: settings.reliabilities[source] for name, source in requests.documents.items()
              if source in settings.reliabilities}  # fmt: skip
     reliabilities = {**settings.reliabilities, **given}
-    settings = replace(settings, fixed=fixed, reliabilities=reliabilities)
-    fused = fuse_slots(Claims.of(requests.rows), settings)
-    return {name: values for belief in fused.slots for name, values in _values_by_object(belief)}
+    answers: dict[str, list[tuple[str, float]]] = {}
+    if requests.rows:
+        typed = {slot: fixed[slot] for slot in {row[2] for row in requests.rows}}
+        settings = replace(settings, fixed=typed, reliabilities=reliabilities)
+        fused = fuse_slots(Claims.of(requests.rows), settings)
+        answers = {name: list(values) for one in fused.slots
+                   for name, values in _values_by_object(one)}  # fmt: skip
+    for slot, reports in requests.reports.items():
+        groups = requests.states[slot]
+        for belief in _state_beliefs(slot, groups, reports, fixed[slot], reliabilities):
+            stated = {(row[1], row[3]) for row, _ in reports}
+            for name, values in _values_by_object(belief):
+                named = [(one, p) for one, p in values if (name, one) in stated]
+                answers[name] = _together(answers.get(name), named)
+    return answers
+
+
+def _state_beliefs(
+    slot: str,
+    groups: tuple[StateGroup, ...],
+    reports: Sequence[tuple[Row, int]],
+    parameters: Parameters,
+    given: Mapping[str, float],
+) -> Iterator[SlotBelief]:
+    """Yield the belief about every group of states: reports of different days may all be true.
+
+    The sources have the reliability that was learned from all slots.
+    """
+    claims = Claims.of([row for row, _ in reports])
+    learned = {source: 1.0 - float(parameters.rates.get(source, parameters.pooled)[0, GUESS])
+               for source in claims.sources}  # fmt: skip
+    days = np.array([day for _, day in reports], dtype=np.int64)
+    return fuse_states(replace(claims, stated=days), slot, groups, {**learned, **given}, {})
+
+
+def _together(
+    before: Sequence[tuple[str, float]] | None, states: Sequence[tuple[str, float]]
+) -> list[tuple[str, float]]:
+    """Return values of which each has a state beside what was known before; groups are free."""
+    if before is None:
+        return [(json.dumps([one], ensure_ascii=False), p) for one, p in states]
+    return [
+        (json.dumps(sorted({*decode_value(value), one}), ensure_ascii=False), p * q)
+        for (value, p), (one, q) in product(before, states)
+    ]
 
 
 def _with_documents(parameters: Parameters, requests: _Requests) -> Parameters:

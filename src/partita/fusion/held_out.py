@@ -35,6 +35,7 @@ MIN_CONFIDENCE = 0.5  # of a claim that is held out: it is predicted as if it we
 ROUNDS = 30  # of the estimation without them
 CORRELATIONS = np.array([0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, 2.0, 4.0])
 SHARES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.7, 0.85])
+UNKNOWN_FACTORS = np.geomspace(1 / 16, 16, 13)
 MIXTURE_ROUNDS = 12  # of expectation maximisation of the weights, from those of the cell before
 BINS = 8
 TAIL = 0.025
@@ -47,7 +48,8 @@ class HeldOutPrior:
     `default` is the probability that the default tempering is right; otherwise `correlation` and
     `share` are the means of exponential priors. `weight` is the odds of doubt to repetition, which
     predict the same claims. `reliable` is the share of the held-out claims that is used: those of
-    the most reliable sources, which are nearest to the truth.
+    the most reliable sources, which are nearest to the truth. `spread` is the standard deviation of
+    the logarithm of the factor on unknown.
     """
 
     default: float = 0.6
@@ -55,6 +57,7 @@ class HeldOutPrior:
     share: float = 0.3
     weight: float = 2.0
     reliable: float = 0.6
+    spread: float = 0.7
 
 
 def agreement_shares(
@@ -174,11 +177,11 @@ class HeldOutClaims:
     def __len__(self) -> int:
         return len(self.unknown)
 
-    def tempered(self, correlation: float) -> tuple[FloatArray, FloatArray]:
-        """Return the probabilities of rows, and of unknown, raised to τ."""
+    def tempered(self, correlation: float, factor: float = 1.0) -> tuple[FloatArray, FloatArray]:
+        """Return the probabilities of rows, and of unknown with a factor, raised to τ."""
         tau = exponents_of(self.evidence, correlation)
         values = self.probability ** tau[self.owner]
-        unknown = self.unknown**tau
+        unknown = factor * self.unknown**tau
         total = np.bincount(self.owner, values, minlength=len(self)) + unknown
         total = np.where(total > 0, total, 1.0)
         return values / total[self.owner], unknown / total
@@ -351,26 +354,55 @@ def _reliability(task: HeldOutTask, estimate: SlotEstimate) -> FloatArray:
 
 
 def fit_held_out(
-    claims: HeldOutClaims | None, default: float, prior: HeldOutPrior | None = None
+    claims: HeldOutClaims | None,
+    default: float,
+    prior: HeldOutPrior | None = None,
+    logs: FloatArray | None = None,
 ) -> HeldOutFit:
-    """Return the correlation and the weight of shares that predict held-out claims.
+    """Return the correlation, the weight of shares and of unknown that predict held-out claims.
 
-    `default` is the correlation of the default tempering.
+    `default` is the correlation of the default tempering. `logs` are the log likelihoods of the
+    claims of the most reliable sources, if they are known.
     """
     assumed = prior or HeldOutPrior()
     posterior, used = _prior(default, assumed), None
     if claims is not None:
         used = most_reliable(claims, assumed.reliable)
-        logs = log_likelihoods(used)
+        logs = log_likelihoods(used) if logs is None else logs
         posterior = np.exp(logs - logs.max() + np.log(posterior))
         posterior /= posterior.sum()
     below = np.cumsum(posterior.sum(axis=1))
     low, high = (CORRELATIONS[int(np.searchsorted(below, t))] for t in (TAIL, 1 - TAIL - 1e-9))
     correlation = float(posterior.sum(axis=1) @ CORRELATIONS)
-    share = float(posterior.sum(axis=0) @ (SHARES / (SHARES + (1.0 - SHARES) / assumed.weight)))
-    bins = () if used is None else tuple(_bins(used, correlation, share))
-    held = 0 if used is None else len(used)
-    return HeldOutFit(held, correlation, (float(low), float(high)), share, bins)
+    by_share = posterior.sum(axis=0)
+    share = float(by_share @ (SHARES / (SHARES + (1.0 - SHARES) / assumed.weight)))
+    if used is None:
+        return HeldOutFit(0, correlation, (float(low), float(high)), share, ())
+    unknown = _unknown_factor(used, correlation, float(by_share @ SHARES), assumed.spread)
+    bins = tuple(_bins(used, correlation, share, unknown))
+    return HeldOutFit(len(used), correlation, (float(low), float(high)), share, bins, unknown)
+
+
+def _unknown_factor(
+    claims: HeldOutClaims, correlation: float, share: float, spread: float
+) -> float:
+    """Return the factor on unknown: do as many claims lie outside the others' as it says?
+
+    Claims about one object are not independent evidence, so that they count as one.
+    """
+    if not claims.unknown.any():
+        return 1.0
+    copied = np.bincount(claims.owner, claims.share * claims.likelihood, len(claims))
+    logs, weights = np.zeros(len(UNKNOWN_FACTORS)), np.array([0.8, 0.1, 0.1])
+    for n, factor in enumerate(UNKNOWN_FACTORS.tolist()):
+        known = _known(claims, *claims.tempered(correlation, factor))
+        mixed = (1.0 - share) * known + share * copied
+        columns = np.stack([mixed, claims.guess, claims.elsewhere], axis=1)
+        weights, logs[n] = _mixture(columns, weights)
+    steps = np.log(UNKNOWN_FACTORS)
+    score = (logs - logs.max()) / FOLDS - (steps / spread) ** 2 / 2
+    posterior = np.exp(score - score.max())
+    return float(np.exp(posterior @ steps / posterior.sum()))
 
 
 def most_reliable(claims: HeldOutClaims, share: float) -> HeldOutClaims:
@@ -431,9 +463,11 @@ def _mixture(columns: FloatArray, weights: FloatArray) -> tuple[FloatArray, floa
     return weights, float(np.log(np.maximum(columns @ weights, 1e-300)).sum())
 
 
-def _bins(claims: HeldOutClaims, correlation: float, share: float) -> Iterator[HeldOutBin]:
+def _bins(
+    claims: HeldOutClaims, correlation: float, share: float, factor: float
+) -> Iterator[HeldOutBin]:
     """Yield what is stated of the best value of the others, and how often the claim agrees."""
-    values, unknown = claims.tempered(correlation)
+    values, unknown = claims.tempered(correlation, factor)
     known = (1.0 - unknown)[claims.owner]
     stated = (1.0 - share) * values + share * known * claims.share
     order = np.lexsort((-stated, claims.owner))

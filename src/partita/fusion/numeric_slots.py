@@ -235,17 +235,15 @@ def _degrees(standard: FloatArray, spread: float) -> float:
 
 
 def _steps(statements: ClaimStatements, values: FloatArray, kind: str) -> dict[str, float]:
-    """Return the step of every source that rounds more than the others do, 0 for the rest."""
+    """Return the step of every source that rounds more than most claims do."""
     if kind != "number":
         return {}
-    steps = {}
-    finest = _step(values[statements.value])
     stated = _by_source(values[statements.value], statements)
-    for source, mine in zip(statements.sources, stated, strict=True):
-        step = _step(mine) if len(mine) >= MIN_STEP_CLAIMS else finest
-        if step > finest:
-            steps[source] = step
-    return steps
+    few = _step(values[statements.value])
+    found = np.array([_step(mine) if len(mine) >= MIN_STEP_CLAIMS else few for mine in stated])
+    usual = float(np.median(found[statements.source]))
+    steps = zip(statements.sources, found.tolist(), strict=True)
+    return {source: step for source, step in steps if step > usual}
 
 
 def _step(values: FloatArray) -> float:
@@ -253,7 +251,7 @@ def _step(values: FloatArray) -> float:
     nonzero = np.abs(values[values != 0])
     for power in range(9, -9, -1):
         units = nonzero / 10.0**power
-        whole = np.abs(units - np.round(units)) < 1e-6 * np.maximum(units, 1.0)
+        whole = np.abs(units - np.round(units)) < 1e-6 * np.round(units)
         if len(units) and whole.mean() >= STEP_SHARE:
             return float(10.0**power)
     return 0.0

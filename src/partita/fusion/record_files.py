@@ -57,6 +57,7 @@ def _judged_pairs(table: Table) -> dict[int, Pair]:
 
 
 SEPARATOR = ";"
+SEEN_COLUMNS = {"seen", "observed", "reported"}  # slots of a domain that also say when
 FILE_IDS = {"id"}  # names that a file gives its rows; those of objects hold in all files
 OBJECT_COLUMNS = set(ROLES["object"]) - FILE_IDS
 TYPE_COLUMNS = ("sort",)
@@ -197,6 +198,8 @@ def _columns(names: Sequence[str], about: Slots, place: Place) -> _Columns:
         if role is not None:
             roles[role] = name
         else:
+            if name.strip().lower() in SEEN_COLUMNS:
+                roles.setdefault("stated", name)
             slots[name] = _slot(name, about, place, "" if roles else NO_HEADER)
     if not slots:
         place.refuse(f"has no columns of slots; the slots are {', '.join(about.schema.slots)}")
@@ -255,8 +258,13 @@ def _add_record(
     day = _text(row, columns.roles.get("stated"))
     _append_record(
         "R", source, entity, slots, confidences, _text(row, columns.roles.get("sort")), place, read,
-        day_number(day, place) if day else 0,
+        day_number(day, place) if _is_day(day, columns) else 0,
     )  # fmt: skip
+
+
+def _is_day(day: str | None, columns: _Columns) -> bool:
+    """Return whether a day is given; one that is a slot too may be less exact."""
+    return bool(day) and (columns.roles["stated"] not in columns.slots or len(day or "") == 10)
 
 
 def _append_record(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from itertools import combinations
 from typing import Any
 
@@ -55,6 +56,8 @@ def read_run_results(given: Any) -> RunResults:
 def run_records(run: RunResults, schema: Schema) -> SourceRecords:
     """Return the records of all messages of a run."""
     read = _RunReader(run.name, run.source, schema)
+    days = {one.message: date.fromisoformat(one.date).toordinal() for _, one in run.results
+            if isinstance(one, Alone) and one.date}  # fmt: skip
     for place, result in run.results:
         if isinstance(result, Alone):
             read.records += [
@@ -65,7 +68,8 @@ def run_records(run: RunResults, schema: Schema) -> SourceRecords:
             _add_set(result, place, read)
     if not read.records:
         raise InputError("has no templates; expected results of run", file=read.file)
-    return SourceRecords(tuple(read.records), read.same_message)
+    records = (replace(one, stated=days.get(one.message, 0)) for one in read.records)
+    return SourceRecords(tuple(records), read.same_message)
 
 
 def _singleton_record(

@@ -199,7 +199,7 @@ def _tempering(
 ) -> tuple[Tempering, HeldOutFit]:
     """Return the tempering that held-out claims suggest, or one fitted to known truths."""
     fit = _fit_held_out(parsed, slot, belief)
-    default = Tempering(fit.correlation, fit.share)
+    default = Tempering(fit.correlation, fit.share, fit.unknown)
     statements = parsed.statements
     if TRUTHS not in statements.sources:
         return default, fit
@@ -219,12 +219,13 @@ def _fit_held_out(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Hel
     """Return what predicts claims that are held out of some of the objects.
 
     In a hierarchy a general claim agrees with unknown values too, which looks like repetition, so
-    that the default stays.
+    that the default stays. So it does for a few claims some of which are parts of others.
     """
     parameters = belief.parameters
     default = default_correlation(parameters.concentration)
+    untried = HeldOutFit(0, default, (default, default), 0.0, ())
     if parsed.order.inner:
-        return HeldOutFit(0, default, (default, default), 0.0, ())
+        return untried
     sampled = _sampled(parsed, HELD_CLAIMS)
     statements = sampled.statements
     weights = claim_weights(statements, parameters.dependence)
@@ -254,7 +255,8 @@ def _fit_held_out(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Hel
         partial(_with_shared_errors, parsed=sampled, slot=slot),
         TRUTHS,
     )
-    return fit_held_out(hold_out(task), default)
+    held = hold_out(task)
+    return untried if held is None and len(sampled.order.above) else fit_held_out(held, default)
 
 
 def _sampled(parsed: ParsedSlot, claims: int) -> ParsedSlot:

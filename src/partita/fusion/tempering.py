@@ -29,10 +29,23 @@ def default_correlation(concentration: float | None) -> float:
 
 
 def temper(belief: SlotBelief) -> SlotBelief:
-    """Return the belief with probabilities raised to τ = 1 / (1 + ρ (n − 1)) for n claims.
+    """Return the belief with tempered probabilities, the most probable value first."""
+    values, unknown = tempered(belief)
+    order = np.lexsort((np.arange(len(values)), -values, belief.object))
+    inside = None if belief.inside is None else belief.inside[order]
+    exponent = exponents(belief)
+    temper = float(exponent.mean()) if len(exponent) else 1.0
+    return replace(
+        belief, value=belief.value[order], probability=values[order], unknown=unknown,
+        inside=inside, temper=temper,
+    )  # fmt: skip
 
-    The probability of stated values is then divided partly as the claims are. The order of the
-    values of an object stays the same, and what is impossible stays impossible.
+
+def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
+    """Return P(values) and P(unknown), raised to τ = 1 / (1 + ρ (n − 1)) for n claims.
+
+    The probability of stated values is then divided partly as the claims are. What is impossible
+    stays impossible.
     """
     tempering = belief.parameters.tempering
     exponent = exponents(belief)
@@ -46,10 +59,7 @@ def temper(belief: SlotBelief) -> SlotBelief:
     if tempering.share:
         stated = (1.0 - unknown)[belief.object] * claim_shares(belief)
         values = (1.0 - tempering.share) * values + tempering.share * stated
-    if tempering.share or tempering.evidence:
-        values = _in_order(values, belief.starts)
-    temper = float(exponent.mean()) if len(exponent) else 1.0
-    return replace(belief, probability=values, unknown=unknown, temper=temper)
+    return values, unknown
 
 
 def claim_shares(belief: SlotBelief) -> FloatArray:
@@ -63,27 +73,6 @@ def claim_shares(belief: SlotBelief) -> FloatArray:
     columns = (objects, values, belief.probability[order])
     shares[order] = agreement_shares(columns, claims, belief.parsed.order)
     return shares
-
-
-def _in_order(values: FloatArray, starts: IntArray) -> FloatArray:
-    """Replace values of an object that increase by their mean."""
-    values = values.copy()
-    rising = np.flatnonzero(np.diff(values) > 0)
-    owner = np.searchsorted(starts, rising, side="right") - 1
-    for n in np.unique(owner[rising + 1 < starts[owner + 1]]).tolist():
-        values[starts[n] : starts[n + 1]] = _pooled(values[starts[n] : starts[n + 1]].tolist())
-    return values
-
-
-def _pooled(values: Sequence[float]) -> list[float]:
-    """Return the nearest values that do not increase, by pooling neighbours."""
-    pools: list[tuple[float, int]] = []
-    for value in values:
-        pools.append((value, 1))
-        while len(pools) > 1 and pools[-2][0] < pools[-1][0]:
-            (a, n), (b, m) = pools.pop(-2), pools.pop()
-            pools.append(((a * n + b * m) / (n + m), n + m))
-    return [value for value, count in pools for _ in range(count)]
 
 
 def _weights(belief: SlotBelief) -> FloatArray:

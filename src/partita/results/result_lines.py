@@ -104,13 +104,16 @@ def singletons_line(
     run: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
     additions: Mapping[str, Sequence[object]] | None = None,
+    date: str | None = None,
 ) -> str:
     """What is alone, as one line; with `run` it also says that the message is done, and how.
 
-    `notes` on the text and the `additions` of a domain, if there are any, are written too.
+    The `date` of the message, `notes` on the text and the `additions` of a domain, if there are
+    any, are written too.
     """
     alone = [template_json(template) for template in templates]
     written = {"version": VERSION, "message": message, "singletons": alone}
+    written |= {"date": date} if date else {}
     written |= {"notes": list(notes)} if notes else {}
     written |= {name: list(added) for name, added in (additions or {}).items() if added}
     return _text(written | {"run": None if run is None else dict(run)})

@@ -78,11 +78,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The single templates of a message, and the domain of the run."""
+    """The single templates of a message, the domain of the run, and the day of the message."""
 
     message: str
     templates: tuple[Template, ...]
     domain: str = ""
+    date: str = ""
 
 
 def read_results(path: str | Path) -> Iterator[Result | Alone]:
@@ -98,11 +99,14 @@ def result_of(value: Any, place: Place) -> Result | Alone:
     if isinstance(value, dict) and "singletons" in value:
         needed = ("version", "message", "singletons")
         added = [name for name in value if isinstance(value[name], list)]  # by a domain
-        line = fields(value, "the line", place, needed=needed, allowed=("notes", "run", *added))
+        line = fields(
+            value, "the line", place, needed=needed, allowed=("notes", "run", "date", *added)
+        )
         alone = tuple(
             template_of(one, place) for one in list_of(line["singletons"], "singletons", place)
         )
-        return Alone(text_of(line["message"], "message", place), alone, _domain(line))
+        message, day = (text_of(line.get(name, ""), name, place) for name in ("message", "date"))
+        return Alone(message, alone, _domain(line), day)
     line = fields(value, "the line", place, needed=NEEDED, allowed=ALLOWED)
     try:
         return _result(line, place)

@@ -182,7 +182,8 @@ class StringsType:
 
     def read(self, value: object) -> Strings:
         members = value.members if isinstance(value, Strings) else text_list(value, self.expects)
-        strings = frozenset(map(_normalise, members))
+        states = {value for group in self.groups for value in group.values}
+        strings = frozenset(symbol(m) if symbol(m) in states else _normalise(m) for m in members)
         if len(strings) > 1 and not self.several:
             raise InputError(f"{sorted(strings)!r} is not {self.expects}")
         return Strings(strings)
