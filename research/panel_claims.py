@@ -350,7 +350,7 @@ def _cells(row: PanelRow, now: PanelFigures) -> list[str]:
 
 def _summary(found: Sequence[tuple[PanelRow, PanelFigures]]) -> str:
     """Return the means over all sets, and over the public ones."""
-    public = [pair for pair in found if pair[0].case.family != "simulated"]
+    public = [pair for pair in found if pair[0].case.family not in ("simulated", "hard")]
     parts = []
     for name, some in (("all sets", found), ("public sets", public)):
         losses = np.mean(
