@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,10 +13,13 @@ import httpx
 import jsonschema
 import pytest
 
+from knowledge import write_knowledge_base
 from partita.app.workspace import Workspace
 from partita.cli.demo import TABLE_1
 from partita.results.result_lines import schema
-from patience import until
+from partita.web.config import ServiceConfig
+from partita.web.server import running
+from patience import PATIENCE, until
 from web.conftest import SCRIPT, TEXTS
 
 ODD = next(name for name in TEXTS if SCRIPT in name)
@@ -207,3 +211,50 @@ def test_the_page_is_served(client: httpx.Client) -> None:
     known = {"if-none-match": front.headers["etag"]}
     assert client.get("/index.html", headers=known).status_code == 304
     assert client.head("/").status_code == 200
+
+
+def test_texts_and_tables_become_runs_that_can_be_deleted(client: httpx.Client) -> None:
+    body = {"id": "one", "text": "Ann Lee met Tom Berg. She likes him.", "domain": "general"}
+    added = client.post("/api/runs/letters/messages", json=body)
+    assert added.status_code == 201
+    assert got(client, "/api/runs/letters")["domain"] == "general"
+    table = {"name": "scores.csv", "content": "left,right,probability\na,b,.7\n"}
+    made = client.post("/api/runs/pairs/tables", json={"kind": "scores", "tables": [table]})
+    assert (made.status_code, made.json()["domain"]) == (201, "scores")
+    again = client.post("/api/runs/pairs/tables", json={"kind": "scores", "tables": [table]})
+    assert again.status_code == 422
+    assert "already has a run pairs" in again.json()["detail"]
+    for name in ("letters", "pairs"):
+        assert client.delete(f"/api/runs/{name}").json() == {"deleted": name}
+        assert client.get(f"/api/runs/{name}").status_code == 404
+    assert client.delete("/api/runs/letters").status_code == 404
+
+
+def test_records_are_linked_and_shown(client: httpx.Client) -> None:
+    rows = "id,name,city\n1,Ann Lee,Leeds\n2,Anne Lee,Leeds\n3,Bob Hall,Hull\n"
+    body = {"records": [{"name": "people.csv", "content": rows}]}
+    (found,) = client.post("/api/cluster", json=body).json()["sets"]
+    assert [one["shown"] for one in found["records"]] == ["Ann Lee, Leeds", "Anne Lee, Leeds"]
+    assert found["questions"][0]["left"] == "1"
+
+
+def test_a_knowledge_base_in_pages(store: Path, tmp_path: Path) -> None:
+    folder = write_knowledge_base(tmp_path / "kb")
+    config = ServiceConfig(str(store), str(folder), timeout=PATIENCE)
+    with running(config) as address, httpx.Client(base_url=address, timeout=PATIENCE) as client:
+        sizes = {"name": "kb", "documents": 3, "entities": 4, "types": ["organization", "person"]}
+        assert got(client, "/api/knowledge") == sizes
+        listed = got(client, "/api/knowledge/entities?sort=person&order=mentions&limit=2")
+        assert (listed["total"], listed["entities"][0]["name"]) == (3, "Maria Lopez")
+        assert got(client, "/api/knowledge/entities?search=acme")["total"] == 1
+        maria = got(client, "/api/knowledge/entities/e1")
+        assert [one["value"] for one in maria["values"]] == ["Spain", "director"]
+        assert maria["similar"][0]["right_entity"] == "e3"
+        assert maria["relations"][0]["target_name"] == "Acme Corp."
+        assert client.get("/api/knowledge/entities/e9").status_code == 404
+
+
+def test_without_a_knowledge_base_the_answer_names_the_command(client: httpx.Client) -> None:
+    answer = client.get("/api/knowledge")
+    assert answer.status_code == 404
+    assert "partita serve FOLDER" in answer.json()["detail"]
