@@ -525,6 +525,24 @@ class ExplainOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PaperOptions(Options):
+    """Options of paper: which keys and characteristics, and how features are fitted."""
+
+    keys: Path | None = option(
+        "Keys, or a folder of messages with keys", metavar="F", shown="bundled messages"
+    )
+    characteristics: str = option(
+        "Characteristics of pairs: paper or extended",
+        "paper",
+        metavar="NAME",
+        check=one_of(("paper", "extended")),
+    )
+    prior: bool = option("Fit under a Gaussian prior, so that no weight diverges", False)
+    domain: str | None = option(SLOT_DOMAIN)
+    seed: int = option(SEED, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExperimentOptions(Options):
     """Options of experiment: what to test on, or how to divide; which sets, and which models."""
 

@@ -90,7 +90,8 @@ def test_all_keys_of_a_set_together_have_probability_one(model: str) -> None:
     ]
     assert math.fsum(2**-one.bits for one in found) == pytest.approx(1, abs=1e-12)
     assert math.fsum(2**-one.reported_bits for one in found) == pytest.approx(1, abs=1e-6)
-    assert sum(one.right for one in found) == 1
+    ties = model == "uniform"  # no configuration is more probable than the others
+    assert sum(one.right for one in found) == (0 if ties else 1)
 
 
 def test_sets_coverage_and_excluded_mass() -> None:

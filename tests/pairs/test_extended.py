@@ -10,6 +10,10 @@ import pytest
 from partita.core import Template
 from partita.pairs.characteristics import EXTENDED, characteristics_of
 from partita.pairs.columns import template_columns
+from partita.templates.name import PlaceType
+from partita.templates.quantities import DateType
+from partita.templates.schema import Schema
+from partita.templates.slots import StringsType
 
 CUTOFFS = (10.0, 50.0, 100.0, 200.0)
 
@@ -84,6 +88,16 @@ CASES: list[tuple[str, list[dict[str, Any]], str]] = [
     ("ties", [{}, {"context": {"APPOSITION_OF": "x0"}}], "apposition"),
     ("ties", [{"context": {"COPULA_OF": "x1"}}, {}], "predicate"),
     ("ties", [{}, {}], "nothing"),
+    ("same_name", [named("Paris"), named("Paris")], "same"),
+    ("same_name", [named("Paris"), {}], "not both"),
+    ("same_count", [{"number": 6}, {"number": 6}], "same"),
+    ("same_count", [{"number": 1}, {"number": "plural"}], "not both"),
+    ("another", [{"text": "a depot"}, {"text": "another depot"}], "T"),
+    ("another", [{"text": "a depot"}, {"text": "the two other depots"}], "T"),
+    ("another", [{"text": "a second vase"}, {"text": "the vase"}], "S"),
+    ("another", [{"text": "a second vase"}, {"text": "the second vase"}], "both, same"),
+    ("another", [{"text": "the first train"}, {"text": "the second train"}], "both, different"),
+    ("another", [{"text": "a train"}, {"text": "the first train"}], "neither"),
     ("nesting", [{"start": 0, "end": 20}, {"start": 5, "end": 9}], "nested"),
     ("nesting", [{"end": 20}, {"start": 5, "end": 9, "form": "pronoun"}], "nested pronoun"),
     ("nesting", [{"start": 5, "end": 9}, {"start": 5, "end": 20}], "nested"),
@@ -147,8 +161,42 @@ def test_modifiers_of_one_head(s: list[str], t: list[str], expected: str) -> Non
     assert value("modifiers", left, {**right, "head": "bridge"}) == "other heads"
 
 
+SCHEMA = Schema(
+    {
+        "LOCATION": PlaceType(),
+        "FROM": PlaceType(),
+        "CODE": StringsType(several=False),
+        "STATUS": StringsType(),
+        "DATE": DateType(),
+    }
+)
+TYPED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("same_place", {"LOCATION": "ORBEK"}, {"LOCATION": "Orbek"}, "same"),
+    ("same_place", {"LOCATION": "ORBEK"}, {"FROM": "ORBEK"}, "not both"),
+    ("same_place", {"LOCATION": "ORBEK", "FROM": "A"}, {"LOCATION": "ORBEK", "FROM": "B"}, "other"),
+    ("same_code", {"CODE": "KX-204"}, {"CODE": "KX-204"}, "same"),
+    ("same_code", {"STATUS": "INTACT"}, {"STATUS": "INTACT"}, "not both"),
+    ("same_quantity", {"DATE": "2024-05-03"}, {"DATE": "2024-05-03"}, "same"),
+    ("same_quantity", {"DATE": "2024-05-03"}, {"DATE": "2024-05"}, "other"),
+    ("identifying_values", {"LOCATION": "A", "CODE": "3"}, {"LOCATION": "A"}, "one"),
+    ("identifying_values", {"LOCATION": "A", "CODE": "3"}, {"LOCATION": "A", "CODE": "3"},
+     "two or more"),
+    ("identifying_values", {"LOCATION": "A"}, {"CODE": "3"}, "none"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "s", "t", "wanted"), TYPED)
+def test_values_that_identify(name: str, s: dict[str, Any], t: dict[str, Any], wanted: str) -> None:
+    made = [Template("x0", slots=s), Template("x1", slots=t)]
+    one = next(c for c in EXTENDED if c.name == name)
+    columns = template_columns(made, schema=SCHEMA)
+    codes = characteristics_of(columns, np.array([0]), np.array([1]), (one,), cutoffs=CUTOFFS)
+    assert one.values[codes[0, 0]] == wanted
+
+
 def test_every_characteristic_has_a_case() -> None:
     from partita.pairs.characteristics import PAPER
 
     tried = {name for name, _, _ in CASES} | {"modifiers"} | {one.name for one in PAPER}
+    tried |= {name for name, _, _, _ in TYPED}
     assert tried == {one.name for one in EXTENDED}

@@ -156,4 +156,4 @@ def test_the_shipped_models_know_what_they_were_learned_from() -> None:
         assert found.training == name
         assert found.characteristics == EXTENDED
         assert "GUM" in found.learned_from
-        assert found.figures["pairs"] > 10_000
+        assert found.figures["pairs"] > 1_000  # of whole keys; the prior is of 10,000 and more

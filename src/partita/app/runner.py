@@ -131,6 +131,12 @@ class Runner:
         """The parameters in use."""
         return self.joint[0] if self.settings.model == JOINT else self.domain.parameters
 
+    @property
+    def cautious(self) -> bool:
+        """Whether the pair model was learned from other domains alone."""
+        uses_pairs = self.settings.model not in (JOINT, "uniform")
+        return uses_pairs and self.domain.parameter_file is None
+
     @cached_property
     def stages(self) -> Stages:
         """The stages of the pipeline."""

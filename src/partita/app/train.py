@@ -13,7 +13,7 @@ from partita.core import Document
 from partita.core.tabular import Columns, Tabular
 from partita.core.templates import Key
 from partita.corpora.documents import read_documents
-from partita.domains import find_domain, schema_of
+from partita.domains import domain_folders, find_domain, schema_of
 from partita.errors import InputError
 from partita.evaluation.splits import Cut, cut_document
 from partita.options import TrainOptions, described
@@ -153,7 +153,7 @@ def train_model(keys: Any, options: TrainOptions) -> TrainedModel:
     _check_options(whole, characteristics, select, options.start)
     cuts = _cuts(documents, options.domain, paths, report)
     if whole:
-        start = _start(options.start, options.domain)
+        start = _start(options.start, options.domain or next(domain_folders(paths), None))
         return _from_keys(cuts, start, options.model, learned_from, report)
     chosen = CHARACTERISTICS[characteristics or "extended"]
     plan = PairTrainingPlan(chosen, select, options.seed, learned_from)
@@ -171,7 +171,9 @@ def _check_options(whole: bool, characteristics: str | None, select: bool, start
         raise InputError("--start is for --fit keys; --fit pairs starts from scratch")
 
 
-def _start(start: str | os.PathLike[str] | TrainedModel | None, domain: str | None) -> _Start:
+def _start(
+    start: str | os.PathLike[str] | TrainedModel | None, domain: str | Path | None
+) -> _Start:
     """Return the parameters at hand, and what they are called."""
     if isinstance(start, TrainedModel):
         if not isinstance(start.parameters, PairParameters):

@@ -24,7 +24,7 @@ HOMES = {
     "run": ("run", "domains"),
     "solve": ("demo", "solve"),
     "records": ("cluster", "link", "fuse"),
-    "research": ("train", "evaluate", "experiment", "explain", "rules"),
+    "research": ("train", "evaluate", "paper", "experiment", "explain", "rules"),
     "store": ("runs", "export", "report", "serve"),
 }
 

@@ -1,4 +1,4 @@
-"""The commands train, evaluate, experiment, explain and rules."""
+"""The commands train, evaluate, paper, experiment, explain and rules."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from partita.options import (
     ExplainOptions,
     Option,
     Options,
+    PaperOptions,
     TrainOptions,
     argument,
     option,
@@ -150,6 +151,32 @@ def explain(options: ExplainCommand, console: Console) -> None:
     if options.chart is not None:
         found.save_chart(options.chart)
     console.report(found, options.json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperCommand(PaperOptions):
+    """Options of the command paper."""
+
+    json: bool = option(REPORT_JSON, False)
+
+
+@command(PaperCommand)
+def paper(options: PaperCommand, console: Console) -> None:
+    """Repeat the experiment of Kehler (1997, section 5).
+
+    Three splits of the bundled messages: how many pairs are learned from, which
+    features are selected and their weights, how often greedy merging is right, and
+    bits per set with the number right of four models, beside the paper's figures.
+
+    \b
+    Examples:
+      partita paper
+      partita paper --keys corpus --characteristics extended
+    """
+    from partita.app.paper import paper_experiment
+
+    found = paper_experiment(options, console.progress)
+    console.say(found.json() if options.json else str(found))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -168,7 +168,9 @@ def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -
         force=options.force,
     )
     runner = Runner(settings).load()
-    if model != "uniform":
+    if runner.cautious:
+        console.note("no keys for this domain: probabilities are cautious")
+    elif model != "uniform":
         learned = f"{model} with parameters learned from {runner.parameters.learned_from}"
         console.note(cut_text(learned, NOTE))
     return runner

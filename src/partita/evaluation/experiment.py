@@ -228,7 +228,7 @@ def paper_markdown(rows: Mapping[str, tuple[ModelRow, ...]]) -> str:
         [
             name,
             *(
-                f"{r.bits_per_set:.2f} ({r.right})"
+                f"{r.bits_per_set:.2f} ({'—' if name == 'uniform' else r.right})"
                 for e in rows.values()
                 for r in e
                 if r.model == name

@@ -30,17 +30,22 @@ from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.models import PairModel, pair_matrix
 from partita.training.joint import train_joint
+from partita.training.maxent import Contexts
 from partita.training.pair_models import (
     KeyedTemplates,
     MergedSets,
     PairChoice,
+    TrainingPairs,
     every_pair,
     fit_forest,
     fit_scale,
     merging_questions,
+    select_features,
+    select_pair_model,
     train_pair_model,
     training_pairs,
 )
+from partita.training.selection import Selection
 
 
 class Fitted(Protocol):
@@ -200,12 +205,20 @@ class FittedGreedy:
 
 @dataclass(slots=True)
 class PairLearner:
-    """Pair probabilities by maximum entropy, fitted once for all models with the same questions."""
+    """Pair probabilities by maximum entropy, fitted once for all models with the same questions.
+
+    With `selected`, a precision, features are selected by their gain but for those `skipped`; their
+    selections and training pairs are kept.
+    """
 
     characteristics: tuple[Characteristic, ...] = PAPER
     seed: int = 0
     cuts: Sequence[Cut] = ()
     known: dict[str, PairModel] = field(default_factory=dict)
+    selected: float | None = None
+    skipped: frozenset[str] = frozenset()
+    selections: dict[str, Selection] = field(default_factory=dict)
+    samples: dict[str, Contexts] = field(default_factory=dict)
 
     def learn(self, cuts: Sequence[Cut], ask: PairChoice) -> PairModel:
         if cuts is not self.cuts:
@@ -214,10 +227,15 @@ class PairLearner:
             pairs = training_pairs(
                 [training_document(cut) for cut in cuts], ask, self.characteristics
             )
-            self.known[ask.__name__] = train_pair_model(
-                pairs, name=ask.__name__, precision=PRECISION, seed=self.seed
-            )
+            self.known[ask.__name__] = self._trained(pairs, ask.__name__)
         return self.known[ask.__name__]
+
+    def _trained(self, pairs: TrainingPairs, name: str) -> PairModel:
+        if self.selected is None:
+            return train_pair_model(pairs, name=name, precision=PRECISION, seed=self.seed)
+        chosen = select_features(pairs, precision=self.selected, skipped=self.skipped)
+        self.selections[name], self.samples[name] = chosen, pairs.contexts()
+        return select_pair_model(pairs, chosen, name=name, seed=self.seed)
 
 
 def training_document(cut: Cut) -> KeyedTemplates:

@@ -67,8 +67,11 @@ class SetMeasure:
 
     @property
     def right(self) -> bool:
-        """Whether the most probable configuration is the key."""
-        return self.found == 0
+        """Whether the key is more probable than any other configuration; a tie is not right."""
+        return self.found == 0 and (len(self.stated) < 2 or self.stated[1] < self.stated[0] - TIE)
+
+
+TIE = 1e-12  # between probabilities that rounding alone tells apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)

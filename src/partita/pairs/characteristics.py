@@ -372,6 +372,60 @@ def frequency(pairs: TemplatePairs) -> Values:
     return 2 * times + pairs.equal(pairs.columns.head)
 
 
+def same_place(pairs: TemplatePairs) -> Values:
+    """Whether S and T have the same place, or places of which one lies in the other."""
+    return _same(pairs, "place")
+
+
+def same_name(pairs: TemplatePairs) -> Values:
+    """Whether S and T have the same name, or names that can be of one thing."""
+    return _same(pairs, "name")
+
+
+def same_code(pairs: TemplatePairs) -> Values:
+    """Whether S and T have the same code: a designation, a model, a number plate."""
+    return _same(pairs, "code")
+
+
+def same_quantity(pairs: TemplatePairs) -> Values:
+    """Whether S and T have the same date, size or amount, or ones that can be of one thing."""
+    return _same(pairs, "quantity")
+
+
+def same_count(pairs: TemplatePairs) -> Values:
+    """Whether S and T are counted and the counts are the same: six tanks, the six tanks."""
+    s, t = pairs.both(pairs.columns.count)
+    return np.where((s == NIL) | (t == NIL), 0, 1 + (s != t))
+
+
+def identifying_values(pairs: TemplatePairs) -> Values:
+    """How many of place, name, code, count and quantity are the same: what all of them share, so
+    that a domain profits from what others have learned of slots that those do not have."""
+    kinds = (same_place, same_name, same_code, same_quantity, same_count)
+    equal: Values = np.stack([of(pairs) == 1 for of in kinds]).sum(axis=0)
+    return np.minimum(equal, 2)
+
+
+def another(pairs: TemplatePairs) -> Values:
+    """Whether T is called another, a second, a further one; whether S is; or both, with the same
+    word or with different ones (the first, the second)."""
+    s, t = pairs.both(pairs.columns.ordinal)
+    both = np.where(s == t, 3, 4)
+    return np.where((s != NIL) & (t != NIL), both, np.where(t > 0, 1, np.where(s > 0, 2, 0)))
+
+
+def _same(pairs: TemplatePairs, kind: str) -> Values:
+    """Return 0 unless both have a value of the kind, 1 if all such are equal, 2 otherwise."""
+    equal, other = np.zeros((2, len(pairs.s)), dtype=np.bool_)
+    for slot in pairs.columns.slots:
+        if slot.kind == kind:
+            s, t = pairs.both(slot.values)
+            both, same = (s != NIL) & (t != NIL), slot.equal(pairs.s, pairs.t)
+            equal |= same
+            other |= both & ~same
+    return np.where(other, 2, equal)
+
+
 def _agreement(pairs: TemplatePairs, column: Column) -> Values:
     s, t = pairs.both(column)
     return np.where((s == NIL) | (t == NIL), 0, 1 + (s != t))
@@ -428,6 +482,18 @@ _AFTER = ("same sentence", "1", "2", "3 or 4", "5 to 8", "9 to 16", "more than 1
 _VOICES = ("unknown speakers", "one speaker", "two speakers")
 _PARTNERS = ("the same", "another pronoun", "no pronoun")
 
+_SAME = ("not both", "same", "other")
+
+IDENTIFYING: tuple[Characteristic, ...] = (
+    Characteristic(identifying_values, ("none", "one", "two or more")),
+    Characteristic(same_place, _SAME),
+    Characteristic(same_name, _SAME),
+    Characteristic(same_code, _SAME),
+    Characteristic(same_quantity, _SAME),
+    Characteristic(same_count, _SAME),
+    Characteristic(another, ("neither", "T", "S", "both, same", "both, different")),
+)
+
 EXTENDED: tuple[Characteristic, ...] = (
     *PAPER,
     Characteristic(forms, _joint(_FORM, _FORM)),
@@ -459,4 +525,5 @@ EXTENDED: tuple[Characteristic, ...] = (
         frequency,
         _joint(("1", "2", "3 or 4", "5 to 8", "more than 8"), ("other head", "same head")),
     ),
+    *IDENTIFYING,
 )

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from partita.core import Form, Template
 from partita.errors import InputError
+from partita.templates.name import NameType, PlaceType
+from partita.templates.quantities import DateType, MeasureType, MoneyType
 from partita.templates.schema import Schema
-from partita.templates.slots import compare
+from partita.templates.slots import SlotType, StringsType, compare
 
 NIL = -1
 
@@ -117,6 +119,14 @@ def group_numbers(groups: Iterable[str]) -> dict[str, int]:
 
 PRONOUN_GROUP = group_numbers(PRONOUNS)
 DETERMINER_GROUP = group_numbers(DETERMINERS)
+ORDINALS = (
+    "first 1st",
+    "another other others further additional second 2nd new different separate else",
+    "third 3rd",
+    "fourth 4th fifth 5th sixth 6th",
+)  # which of several things an expression means; all but the first tell it from earlier ones
+ORDINAL_GROUP = group_numbers(ORDINALS)
+OPENING_WORDS = 3  # of an expression, among which an ordinal is: "the two other depots"
 
 
 def _head_word(template: Template) -> str:
@@ -175,6 +185,14 @@ def _determiner(template: Template) -> int:
     if not word:
         return len(DETERMINERS) + 1
     return DETERMINER_GROUP.get(word, len(DETERMINERS))
+
+
+def _ordinal(template: Template) -> int:
+    """Return the group of the ordinal before the head, NIL without one or in a name."""
+    if template.form in ("pronoun", "name"):
+        return NIL
+    words = _all_words(template)[:OPENING_WORDS]
+    return next((ORDINAL_GROUP[word] for word in words if word in ORDINAL_GROUP), NIL)
 
 
 def template_number(template: Template) -> str | None:
@@ -277,12 +295,14 @@ def _antecedent_table(n: int, codes_by_key: dict[int, int]) -> AntecedentTable:
 class SlotColumn:
     """One slot of all templates: values by number, and which values subsume others.
 
-    `table[a, b]` tells that value b subsumes value a; `lists` holds values that are lists.
+    `table[a, b]` tells that value b subsumes value a; `lists` holds values that are lists. `kind`
+    says what equal values mean: the same place, name, code or quantity.
     """
 
     values: Column
     table: Bools | None = None
     lists: StringSets | None = None
+    kind: str = ""
 
     def equal(self, s: Places, t: Places) -> Bools:
         """Return whether both hold the same value other than nil."""
@@ -320,12 +340,28 @@ def _typed_slot(name: str, rows: Sequence[Mapping[str, Any]], schema: Schema) ->
     slot = schema.slot(name)
     narrower = ("identical", "more specific")
     table = [[compare(slot, a, b) in narrower for b in distinct] for a in distinct]
-    return SlotColumn(values, np.array(table, dtype=np.bool_))
+    return SlotColumn(values, np.array(table, dtype=np.bool_), kind=_kind(slot))
+
+
+def _kind(slot: SlotType[Any]) -> str:
+    if isinstance(slot, StringsType):
+        return "" if slot.several else "code"
+    return next((kind for types, kind in _KINDS if isinstance(slot, types)), "")
+
+
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (PlaceType, "place"),
+    (NameType, "name"),
+    (DateType | MeasureType | MoneyType, "quantity"),
+)
 
 
 def _plain(templates: Sequence[Template]) -> tuple[SlotColumn, ...]:
     rows = [_content(template) for template in templates]
-    return tuple(_plain_slot([row.get(name) for row in rows]) for name in _names(rows))
+    return tuple(
+        _plain_slot([row.get(name) for row in rows], "name" if name == "NAME" else "")
+        for name in _names(rows)
+    )
 
 
 def _content(template: Template) -> dict[str, Any]:
@@ -340,12 +376,13 @@ def _content(template: Template) -> dict[str, Any]:
     return {name: value for name, value in content.items() if value not in (None, "", [], ())}
 
 
-def _plain_slot(column: Sequence[Any]) -> SlotColumn:
+def _plain_slot(column: Sequence[Any], kind: str = "") -> SlotColumn:
     lists = [isinstance(value, list | tuple) for value in column]
     values = intern_values([_frozen(value) for value in column])
     if not any(lists):
-        return SlotColumn(values)
-    return SlotColumn(values, lists=string_sets([_slot_texts(value) for value in column]))
+        return SlotColumn(values, kind=kind)
+    sets = string_sets([_slot_texts(value) for value in column])
+    return SlotColumn(values, lists=sets, kind=kind)
 
 
 def _frozen(value: Any) -> frozenset[str] | str | None:
@@ -398,6 +435,8 @@ class TemplateColumns:
     role: Column
     pronoun: Column
     determiner: Column
+    ordinal: Column
+    count: Column
     length: Column
     frequency: Column
     apposition: Column
@@ -454,6 +493,8 @@ def template_columns(
         role=_slot(templates, "ROLE", ROLES),
         pronoun=_integers(map(_pronoun, templates)),
         determiner=_integers(map(_determiner, templates)),
+        ordinal=_integers(map(_ordinal, templates)),
+        count=intern_values(t.number if isinstance(t.number, int) else None for t in templates),
         length=_integers(len(_all_words(template)) for template in templates),
         frequency=_frequency(heads),
         apposition=_target(templates, ids, "APPOSITION_OF"),

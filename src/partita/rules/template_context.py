@@ -88,6 +88,7 @@ SUBORDINATING = frozenset(
 )
 EMBEDDING = SAYING | BELIEVING | {"know", "find"}  # their object may be a clause
 BETWEEN = frozenset({"when", "location", "time", "date"})  # allowed before the verb
+WAYS = frozenset({"bearing", "measure"})  # allowed before a preposition
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,30 @@ def _whole(phrases: Sequence[Attributes], n: int) -> int:
     before, beside = _at(phrases, n - 1), _at(phrases, n - 2)
     if _text(before) in POSSESSIVE and beside.get("kind") == "ng":
         return n - 2
+    if _at(phrases, n).get("form") == "pronoun" and (holder := _binder(phrases, n)) >= 0:
+        return holder
     if _text(_at(phrases, n + 1)).lower() == "of" and _at(phrases, n + 2).get("kind") == "ng":
         return n + 2
     at = n - 2 if _text(before).lower() == "of" else n - 1
     verb, subject = _at(phrases, at), _at(phrases, at - 1)
     holds = verb.get("kind") == "vg" and verb.get("lemma") in HOLDING
     return at - 1 if holds and subject.get("kind") == "ng" else -1
+
+
+def _binder(phrases: Sequence[Attributes], n: int) -> int:
+    """Return the group that a pronoun cannot be: what stands before its preposition, or -1.
+
+    Example: "a warehouse 2 km south of it" is not "it".
+    """
+    if not _preposition(_at(phrases, n - 1)) or _text(_at(phrases, n)).lower().endswith(
+        ("self", "selves")
+    ):
+        return -1
+    at = n - 1
+    while _preposition(_at(phrases, at)) or _at(phrases, at).get("kind") in WAYS:
+        at -= 1
+    at -= _at(phrases, at).get("lemma") in COPULAS  # "another depot is near it"
+    return at if _at(phrases, at).get("kind") == "ng" else -1
 
 
 def _at(phrases: Sequence[Attributes], n: int) -> Attributes:
@@ -170,16 +189,18 @@ def _adverb(phrase: Attributes) -> bool:
 
 
 def _apposition(phrases: Sequence[Attributes], n: int) -> int:
-    """Return the name before a comma or bracket that this group describes, or -1.
+    """Return the name that this group describes, or the group that this name is of, or -1.
 
-    Example: "Landers, the air base, …". A group before another conjunct is part of a list instead:
-    "Landers, a depot, and a bridge".
+    Examples: "Landers, the air base, …", "a Danish goalkeeper, Jens Holt, …". A group before
+    another conjunct is part of a list instead: "Landers, a depot, and a bridge".
     """
     name, mark, group = (_at(phrases, n + k) for k in (-2, -1, 0))
     if name.get("kind") != "ng" or _text(mark) not in OPENING or not mark:
         return -1
     listed = _text(_at(phrases, n + 2)).lower() in ("and", "or", "&")
-    describes = name.get("form") == "name" and group.get("form") in ("definite", "indefinite")
+    described = ("definite", "indefinite")
+    forms = name.get("form"), group.get("form")
+    describes = "name" in forms and (forms[0] in described or forms[1] in described)
     return n - 2 if _closed(phrases, n) and describes and not listed and _agree(group, name) else -1
 
 

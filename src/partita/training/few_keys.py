@@ -40,7 +40,7 @@ from partita.training.parameter_files import (
     training_of,
 )
 
-PRIOR = KeyPrior(scale=8.0, bias=1.0, feature=3.0)  # docs/keys.md has the study
+PRIOR = KeyPrior(scale=8.0, bias=1.0, feature=10.0)  # docs/keys.md has the study
 TEMPERINGS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of the start's scale and bias
 SCALED_PRECISION = 4.0  # of the prior around scale and bias
 PRECISION = 5.0  # of the prior of pairs around what is there, for the study of which sets to label
@@ -162,7 +162,7 @@ def adapt_parameters(
     for share in (1.0, 0.5, 0.25, 0.125, 0.0):
         part = interpolate_parameters(start, learned, share)
         around = _relative_scale(start.scaled, tempered, share)
-        part = replace(part, scaled=_fit_scale(around, data, part))
+        part = replace(part, scaled=_held_out_scale(around, start, lessons, tempered, prior))
         if not share or data.no_worse(start, part):
             break
     return replace(
@@ -281,13 +281,30 @@ def interpolate_parameters(
     return _with_weights(part, every, questions)
 
 
-def _fit_scale(
-    start: ScaledParameters, data: KeyedTrainingData, learned: PairParameters
+def _held_out_scale(
+    around: ScaledParameters,
+    start: PairParameters,
+    lessons: Sequence[Lesson],
+    tempered: ScaledParameters,
+    prior: KeyPrior,
 ) -> ScaledParameters:
-    odds = learned.every_pair.weights[data.every].sum(axis=1)
-    if not len(odds):
-        return start
-    found = fit_scaled(data.product, odds, start, SCALED_PRECISION)
+    """Fit scale and bias to log-odds by weights that were learned from the other half of the
+    messages: on the keys that gave the weights, any scale is too small."""
+    names = list(dict.fromkeys(one.cut.document.name for one in lessons))
+    halves = [
+        [one for one in lessons if names.index(one.cut.document.name) % 2 == n] for n in (0, 1)
+    ]
+    if not all(halves):
+        return around
+    first, second = (keyed_training_data(start, half) for half in halves)
+    base, odds = weights_at_scale(start.every_pair, tempered), list[FloatArray]()
+    for held, other in ((first, second), (second, first)):
+        weights = fit_weights(other.product, other.every, base, prior)
+        odds.append(weights[held.every].sum(axis=1))
+    sets = KeyLikelihood((*first.product.sets, *second.product.sets))
+    if not len(both := np.concatenate(odds)):
+        return around
+    found = fit_scaled(sets, both, around, SCALED_PRECISION)
     return ScaledParameters(round(found.scale, DIGITS), round(found.bias, DIGITS))
 
 

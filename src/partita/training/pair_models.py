@@ -222,12 +222,16 @@ def select_features(
     precision: float = PRECISION,
     seed: int = 0,
     most: int | None = None,
+    skipped: frozenset[str] = frozenset(),
     progress: Progress | None = None,
 ) -> Selection:
     """Select features; with a share of documents held out, stop by their likelihood."""
     names = feature_names(training.characteristics)
     if not held_out:
-        return select(training.contexts(), names, precision=precision, most=most, progress=progress)
+        sample = training.contexts()
+        return select(
+            sample, names, precision=precision, most=most, skipped=skipped, progress=progress
+        )
     held = _held_out(training.documents, held_out, np.random.default_rng(seed))
     return select(
         training.contexts(~held),
@@ -235,6 +239,7 @@ def select_features(
         precision=precision,
         held_out=training.contexts(held),
         most=most,
+        skipped=skipped,
         progress=progress,
     )
 

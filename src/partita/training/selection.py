@@ -112,16 +112,18 @@ def select(
     negligible: float = MIN_GAIN,
     patience: int = PATIENCE,
     most: int | None = None,
+    skipped: frozenset[str] = frozenset(),
     progress: Callable[[str], None] | None = None,
 ) -> Selection:
     """Add features one by one until every remaining gain is negligible or, with held-out documents,
-    until their likelihood has not risen for `patience` features."""
+    until their likelihood has not risen for `patience` features. Those `skipped` are not added."""
     _check_names(sample, names, held_out)
+    never = [place for place, name in enumerate(names) if name in skipped]
     weights, chosen, fitted = np.zeros(sample.features), list[_Candidate](), list[FloatArray]()
     stopped = "all features are active" if most is None else f"{most} features were requested"
     for number in range(len(names) if most is None else most):
         _, gained = gains(sample, weights, precision)
-        gained[[step.place for step in chosen]] = 0.0
+        gained[[*never, *(step.place for step in chosen)]] = 0.0
         best = int(gained.argmax())
         if gained[best] < negligible:
             stopped = f"every remaining gain is below {negligible:g} bits per pair"
