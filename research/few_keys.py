@@ -42,10 +42,10 @@ from partita.training.pair_models import every_pair
 from partita.training.parameter_files import (
     PairParameters,
     read_pair_parameters,
-    shipped_pair_parameters,
 )
 
 ROOT = Path(__file__).parent.parent
+GUM = ROOT / "research" / "gum_pairs.json"
 DATA = Path(os.environ.get("PARTITA_DATA", ROOT.parent / "shared" / "data"))
 OTHERS = ("academic", "bio", "court", "interview", "speech", "textbook", "vlog", "voyage")
 NUMBERS = {5: 8, 20: 4, 80: 1}  # keys, and how many times as many runs: few keys vary more
@@ -108,7 +108,7 @@ class Corpus:
 def depots() -> Corpus:
     cuts = _cuts([corpus_path()], schema_of("depots"))
     sets = [list(small_sets([one], 12)) for one in cuts]
-    return Corpus.of("depots", sets, shipped_pair_parameters(), whole=True)
+    return Corpus.of("depots", sets, read_pair_parameters(GUM), whole=True)
 
 
 def news(start: Path | None = None) -> Corpus:

@@ -9,8 +9,9 @@ keys, large domains cut to 24 documents, with a prior around the parameters of G
 result is tempered again. --choose tries the settings (the strength of GUM, the precision of the
 prior, the last strength): for each domain a model of the others is measured. Chosen is, of the
 settings whose worst ratio to uniform is within .01 of the best, that of the best mean. The table
-is of the settings below. --curve teaches each model 1, 2, 5, 10 and 20 keys of the domain that was left out. The twelve messages of
-tests/domains/unseen are depots: they are measured with depots left out, and choose nothing.
+is of the settings below. --curve teaches each model 1, 2, 5, 10 and 20 messages of the domain that
+was left out. The twelve messages of tests/domains/unseen are depots: they are measured with depots
+left out, and choose nothing.
 """
 
 from __future__ import annotations

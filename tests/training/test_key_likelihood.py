@@ -25,7 +25,7 @@ from partita.evaluation.models import part
 from partita.evaluation.splits import Cut, cut_document
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
-    PRIOR,
+    PRIORS,
     Lesson,
     adapt_parameters,
     key_answer,
@@ -108,7 +108,7 @@ def test_few_keys_move_little_and_many_move_much() -> None:
     moved = []
     for count in (1, 10, 1000):
         likelihood = KeyLikelihood((one,) * count)
-        weights = fit_weights(likelihood, np.tile(indices, (count, 1)), np.zeros(1), PRIOR)
+        weights = fit_weights(likelihood, np.tile(indices, (count, 1)), np.zeros(1), PRIORS[-1])
         moved.append(abs(float(weights[0])))
     assert 0 < moved[0] < moved[1] < moved[2]
     still = fit_weights(KeyLikelihood((one,)), indices, np.zeros(1), KeyPrior(1e9, 1e9, 1e9))

@@ -40,7 +40,9 @@ from partita.training.parameter_files import (
     training_of,
 )
 
-PRIOR = KeyPrior(scale=8.0, bias=1.0, feature=10.0)  # docs/keys.md has the study
+# From what a message or two justify to what dozens do; research/start.py has the curves.
+PRIORS = (KeyPrior(100.0, 100.0, 100.0), KeyPrior(30.0, 10.0, 30.0), KeyPrior(8.0, 1.0, 10.0))
+FEW = 4  # messages: of fewer, none can be held out to choose the prior
 TEMPERINGS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of the start's scale and bias
 SCALED_PRECISION = 4.0  # of the prior around scale and bias
 PRECISION = 5.0  # of the prior of pairs around what is there, for the study of which sets to label
@@ -138,14 +140,16 @@ def adapt_parameters(
     lessons: Sequence[Lesson],
     learned_from: str = "",
     model: str = "evidential",
-    prior: KeyPrior = PRIOR,
+    prior: KeyPrior | None = None,
 ) -> PairParameters:
     """Return the parameters that some keys give; unchanged without keys.
 
     Weights are the most probable ones by the likelihood of whole keys under a prior around the
-    start. Evidential and scaled share weights: they are learned for evidential unless `model` is
-    scaled. The prior of evidential is around the start or, as far as that makes the keys more
-    probable, around its scaled log-odds: pairs of one cell repeat each other's evidence.
+    start. Unless it is given, the prior is chosen: of each half of the messages, the keys should
+    be most probable by weights that the other half gave. Evidential and scaled share weights: they
+    are learned for evidential unless `model` is scaled. The prior of evidential is around the start
+    or, as far as that makes the keys more probable, around its scaled log-odds: pairs of one cell
+    repeat each other's evidence.
     """
     if not lessons:
         return start
@@ -153,16 +157,17 @@ def adapt_parameters(
     by_scaled = model == "scaled"
     scaled = start.scaled if by_scaled else UNSCALED
     tempered = UNSCALED if by_scaled else _tempering(start, data)
-    every = fit_weights(
-        data.product, data.every, weights_at_scale(start.every_pair, tempered), prior, scaled
-    )
+    base = weights_at_scale(start.every_pair, tempered)
+    halves = _halves(start, lessons)
+    prior = prior or _choose_prior(halves, base, scaled, lessons)
+    every = fit_weights(data.product, data.every, base, prior, scaled)
     questions = fit_weights(data.merging, data.questions, start.questions.weights, prior)
     learned = _with_weights(start, every, questions)
     cuts, digest = [key.cut for key in lessons], digest_of(start, lessons)
     for share in (1.0, 0.5, 0.25, 0.125, 0.0):
         part = interpolate_parameters(start, learned, share)
         around = _relative_scale(start.scaled, tempered, share)
-        part = replace(part, scaled=_held_out_scale(around, start, lessons, tempered, prior))
+        part = replace(part, scaled=_held_out_scale(around, halves, base, prior))
         if not share or data.no_worse(start, part):
             break
     return replace(
@@ -281,30 +286,58 @@ def interpolate_parameters(
     return _with_weights(part, every, questions)
 
 
-def _held_out_scale(
-    around: ScaledParameters,
-    start: PairParameters,
-    lessons: Sequence[Lesson],
-    tempered: ScaledParameters,
-    prior: KeyPrior,
-) -> ScaledParameters:
-    """Fit scale and bias to log-odds by weights that were learned from the other half of the
-    messages: on the keys that gave the weights, any scale is too small."""
-    names = list(dict.fromkeys(one.cut.document.name for one in lessons))
-    halves = [
-        [one for one in lessons if names.index(one.cut.document.name) % 2 == n] for n in (0, 1)
-    ]
+_Halves = tuple["KeyedTrainingData", "KeyedTrainingData"] | None
+
+
+def _halves(start: PairParameters, lessons: Sequence[Lesson]) -> _Halves:
+    """Return the keys of every other message, and the rest; None for a single message."""
+    number: dict[str, int] = {}
+    for one in lessons:
+        number.setdefault(one.cut.document.name, len(number))
+    halves = [[one for one in lessons if number[one.cut.document.name] % 2 == n] for n in (0, 1)]
     if not all(halves):
-        return around
-    first, second = (keyed_training_data(start, half) for half in halves)
-    base, odds = weights_at_scale(start.every_pair, tempered), list[FloatArray]()
-    for held, other in ((first, second), (second, first)):
-        weights = fit_weights(other.product, other.every, base, prior)
+        return None
+    return keyed_training_data(start, halves[0]), keyed_training_data(start, halves[1])
+
+
+def _choose_prior(
+    halves: _Halves, base: FloatArray, scaled: ScaledParameters, lessons: Sequence[Lesson]
+) -> KeyPrior:
+    if halves is None or len({one.cut.document.name for one in lessons}) < FEW:
+        return PRIORS[0]
+
+    def value(prior: KeyPrior) -> float:
+        likelihood, odds = _held_out(halves, base, prior, scaled)
+        return likelihood(scaled.scale * odds + scaled.bias)[0]
+
+    return max(PRIORS, key=value)
+
+
+def _held_out(
+    halves: tuple[KeyedTrainingData, KeyedTrainingData],
+    base: FloatArray,
+    prior: KeyPrior,
+    scaled: ScaledParameters = UNSCALED,
+) -> tuple[KeyLikelihood, FloatArray]:
+    """Return all keys, and the log-odds of their pairs by weights that the other half gave."""
+    odds = []
+    for held, other in (halves, halves[::-1]):
+        weights = fit_weights(other.product, other.every, base, prior, scaled)
         odds.append(weights[held.every].sum(axis=1))
-    sets = KeyLikelihood((*first.product.sets, *second.product.sets))
-    if not len(both := np.concatenate(odds)):
+    return KeyLikelihood((*halves[0].product.sets, *halves[1].product.sets)), np.concatenate(odds)
+
+
+def _held_out_scale(
+    around: ScaledParameters, halves: _Halves, base: FloatArray, prior: KeyPrior
+) -> ScaledParameters:
+    """Fit scale and bias to held-out log-odds: on the keys that gave the weights, any scale is too
+    small."""
+    if halves is None:
         return around
-    found = fit_scaled(sets, both, around, SCALED_PRECISION)
+    likelihood, odds = _held_out(halves, base, prior)
+    if not len(odds):
+        return around
+    found = fit_scaled(likelihood, odds, around, SCALED_PRECISION)
     return ScaledParameters(round(found.scale, DIGITS), round(found.bias, DIGITS))
 
 
