@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
 from partita.configurations.joint import features
-from partita.configurations.joint.model import JointModel, layout, shipped_joint_model
+from partita.configurations.joint.model import JointModel, shipped_joint_model
 from partita.configurations.joint.posterior import JointPosterior, joint_posterior
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.documents import read_corefud
@@ -54,9 +54,9 @@ from partita.evaluation.models import Joint
 from partita.evaluation.scores import CoreferenceScores
 from partita.text.analysis import shipped_analyser
 from partita.training.joint import (
-    CHOOSABLE,
     JointSettings,
     Lessons,
+    decision_losses,
     joint_lexicon,
     key_decisions,
     lessons_of,
@@ -65,7 +65,7 @@ from partita.training.joint import (
     with_uncertain_types,
     without_types,
 )
-from partita.training.joint_kernels import Decisions, gradient
+from partita.training.joint_kernels import Decisions
 from research.raw import raw_scores
 from research.text_models import text_templates
 
@@ -133,14 +133,9 @@ def silenced(decisions: Decisions, silent: tuple[set[int], set[int]]) -> Decisio
 
 def bits_of(model: JointModel, decisions: Decisions, sharpness: float) -> float:
     """Return −log₂ P of the decisions."""
-    scaled = (sharpness * array for array in (model.out, model.other, model.gate))
-    weights = tuple(array.astype(np.float32) for array in (model.table, model.bias, *scaled))
-    chosen, losses = np.arange(len(decisions.answers)), np.zeros(len(decisions.answers))
-    masks = np.ones((len(chosen), model.units), np.float32)
-    kept = np.ones((len(chosen), CHOOSABLE), np.bool_)
-    slopes = tuple(np.zeros_like(array) for array in weights)
-    gradient(weights, layout(), decisions, chosen, masks, kept, slopes, losses)
-    return float(losses.sum() / np.log(2.0))
+    out, other, gate = (sharpness * array for array in (model.out, model.other, model.gate))
+    sharp = replace(model, out=out, other=other, gate=gate)
+    return float(decision_losses(sharp, decisions).sum() / np.log(2.0))
 
 
 @dataclass(frozen=True)
@@ -164,10 +159,10 @@ class Fold:
 
 def measured(variant: Variant, fold: Fold, settings: JointSettings) -> FloatArray:
     """Return the bits of each document, a row for each version of the test documents."""
-    changed, copies = variant.change(settings), len(fold.lessons.shares) // 2
+    changed, documents = variant.change(settings), len(fold.lessons.shares) // 3
     lessons = fold.lessons._replace(
         decisions=silenced(fold.lessons.decisions, variant.silent),
-        shares=np.repeat([changed.untyped_share, changed.uncertain_share], copies),
+        shares=np.repeat([1.0, changed.untyped_share, changed.uncertain_share], documents),
     )
     model, _ = train_lessons(lessons, fold.lexicon, changed, np.random.default_rng(0))
     return np.array([

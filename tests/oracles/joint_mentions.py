@@ -30,6 +30,7 @@ def random_templates(n: int, rng: np.random.Generator) -> tuple[Template, ...]:
             first = round(float(rng.uniform(0.4, 1.0)), 3)
             context["SORT_PROBABILITIES"] = {entity_type: first, "object": 1.0 - first}
             context["MENTION_PROBABILITY"] = float(rng.random())
+        context["SYNTAX"] = [k % 3, *np.random.default_rng(k).integers(0, 3, size=6).tolist()]
         slots = {"NAME": text} if FORMS[which] == "name" else {}
         found.append(
             Template(f"m{k + 1}", text, 10 * k, 10 * k + len(text), sentence=k // 3,

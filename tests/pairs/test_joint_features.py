@@ -16,6 +16,9 @@ from partita.configurations.joint.features import (
     words_of,
 )
 from partita.core import Configuration, Document, Template
+from partita.domains.general.domain import domain
+from partita.text.messages import parse_message
+from partita.text.raw_messages import RawMessage
 from partita.training.joint import key_decisions
 
 
@@ -69,7 +72,7 @@ def test_words_in_common() -> None:
 def test_numerals_and_pronouns() -> None:
     bits = related(made("a", "May 2015", "name"), made("b", "May 2016", "name", 50))
     assert bits & column.OTHER_NUMERAL
-    assert related(made("a", "he", "pronoun"), made("b", "he", "pronoun", 50)) == 0
+    assert related(made("a", "he", "pronoun"), made("b", "he", "pronoun", 50)) == column.ELSEWHERE
 
 
 def test_possessors_are_decided_first_and_owners_known() -> None:
@@ -96,7 +99,35 @@ def test_genders_of_names() -> None:
     names = ("Mary Smith", "John Smith", "Mr. Mary", "Smith", "Zzyzx Smith")
     made_of = [made(f"m{n}", name, "name", 50 * n, NAME=name) for n, name in enumerate(names)]
     genders = joint_columns(made_of, {}).mentions.attributes[:, column.GENDER].tolist()
-    assert genders == [column.FEMININE, column.MASCULINE, column.MASCULINE, 0, 0]
+    assert genders == [
+        column.FEMALE_NAME,
+        column.MALE_NAME,
+        column.MASCULINE,
+        column.MALE_ALONE,
+        0,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "earlier", "later", "path"),
+    [
+        ("The mayor thanked him.", "The mayor", "him", column.BESIDE_SUBJECT),
+        ("She sent him to them.", "him", "them", column.ARGUMENTS),
+        ("The mayor lost his hat.", "The mayor", "his", column.OWNED_BY_SUBJECT),
+        ("The mayor lost his hat.", "his", "his hat", column.OWNED),
+        ("Mary said that she was ill.", "Mary", "she", column.SUBJECT_ABOVE),
+        ("Mary wanted to see her.", "Mary", "her", column.BESIDE_SUBJECT),
+        ("Mary came in. She sat down.", "Mary", "She", column.LAST_MAIN_SUBJECT),
+        ("They saw Mary. She sat down.", "Mary", "She", column.LAST_OBJECT),
+    ],
+)
+def test_places_in_the_sentence(text: str, earlier: str, later: str, path: int) -> None:
+    found = domain.extract(parse_message(RawMessage("a", text, "a")))
+    columns = joint_columns(found, {})
+    texts = [found[n].text for n in columns.order.tolist()]
+    i, j = sorted((texts.index(earlier), texts.index(later)))
+    bits = int(relations(columns.mentions)[j, i])
+    assert bits >> column.PATH == path >> column.PATH
 
 
 def test_questions_and_turns() -> None:

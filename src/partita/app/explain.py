@@ -16,6 +16,7 @@ from partita.app.runner import Settings
 from partita.app.solve import LEARNED, parameters_path, renamed
 from partita.configurations import PAIR_MODELS
 from partita.configurations.forest.model import ForestParameters
+from partita.configurations.joint.model import read_joint_model, shipped_joint_model
 from partita.configurations.solve import Parameters, solve_set
 from partita.core import (
     Distribution,
@@ -33,6 +34,7 @@ from partita.options import ExplainOptions, described
 from partita.pairs.columns import template_columns
 from partita.pairs.explanation import (
     FeatureContribution,
+    JointDecision,
     PairExplanation,
     SetExplanation,
     explain_pair,
@@ -62,7 +64,9 @@ class Explanation(ExplainedPair, Tabular):
 
     `probability` is that of the pair alone, `marginal` the one in the distribution over
     configurations. `pair` has the features and their weights, where they are known, `rest` what
-    the other templates of the set changed. The tables are `features` and `influences`.
+    the other templates of the set changed. Of the joint model `pair` has the kinds of evidence with
+    the change of the log-odds when each is taken away, and `decision` the rest. The tables are
+    `features` and `influences`.
     """
 
     __slots__ = ()
@@ -192,20 +196,20 @@ class _PairOfSet:
         np.fill_diagonal(matrix, 1.0)
         s, t = sorted((ids.index(self.left), ids.index(self.right)))
         probability, marginal = float(matrix[s, t]), float(result.marginals.value[s, t])
-        features = self._features(probability)
+        decision: JointDecision | None = None
+        if result.model == "joint":
+            features, decision = self._decision(marginal)
+            probability = features.probability if features else probability
+        else:
+            features = self._features(probability)
         rest = self._influences(PairProbabilities(result.set, matrix), marginal)
         expressions = {one.id: one.text for one in result.set.templates if one.text}
-        known = (features, rest, expressions, tuple(self.notes))
+        known = (features, rest, expressions, tuple(self.notes), decision)
         return Explanation(ids[s], ids[t], probability, marginal, *known)
 
     def _features(self, probability: float) -> PairExplanation | None:
         """Return the features of the pair, or None and a note if they are unknown."""
         result, domain, notes = self.result, self.domain, self.notes
-        if result.model == "joint":
-            notes.append(
-                "The joint model weighs cells, not pairs: a pair has no features of its own."
-            )
-            return None
         if pair(self.left, self.right) in {pair(*apart) for apart in result.set.incompatible}:
             notes.append("The two are known to be incompatible, whatever their features are.")
             return None
@@ -231,6 +235,18 @@ class _PairOfSet:
                 f"results {probability:.4f}: these were made with other parameters."
             )
         return explanation
+
+    def _decision(self, marginal: float) -> tuple[PairExplanation | None, JointDecision | None]:
+        """Return the evidence of the later template's decision in the joint model."""
+        templates, names = self.result.set.templates, (self.left, self.right)
+        if any(one.context.get("DENIED_OF") in names for one in templates if one.id in names):
+            self.notes.append("The text says that one is not the other.")
+            return None, None
+        from partita.app.joint_reasons import explain_decision
+
+        model = shipped_joint_model() if self.path is None else read_joint_model(self.path)
+        groups = [entity.templates for entity in self.result.entities] or self.result.first_cells
+        return explain_decision(templates, groups, names, marginal, model)
 
     def _pair_model(self) -> MaximumEntropy | None:
         """Return the model of the domain or, without one, that of a file or the shipped one."""

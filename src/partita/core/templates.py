@@ -73,10 +73,10 @@ class Template:
 
     `slots` say what the referent is; `context` holds what else is seen of the expression:
     MODIFIERS, WORDS, DETERMINER, ROLE, PARAGRAPH, PARENT, HEAD_SPAN, QUOTE (the number of the
-    quotation around it), QUESTION (its sentence asks), of pronouns PERSON, GENDER, REFLEXIVE, of
-    discontinuous mentions SPANS, of mentions that a model found SORT_PROBABILITIES and
-    MENTION_PROBABILITY, of events KIND and ROLES. ASSERTIONS tell which values are denied,
-    possible or reported; denied values are not among the slots.
+    quotation around it), QUESTION (its sentence asks), SYNTAX (see text.expressions.syntax_of), of
+    pronouns PERSON, GENDER, REFLEXIVE, of discontinuous mentions SPANS, of mentions that a model
+    found SORT_PROBABILITIES and MENTION_PROBABILITY, of events KIND and ROLES. ASSERTIONS tell
+    which values are denied, possible or reported; denied values are not among the slots.
     """
 
     id: str

@@ -32,6 +32,23 @@ class FeatureContribution:
 
 
 @dataclass(frozen=True, slots=True)
+class JointDecision:
+    """A decision of the joint model: whether `template` joins the entity that has `members`.
+
+    `carrier` is the member without which the log-odds fall most, by `carrier_change`. `runner_up`
+    are the members of the best other choice, none if that is a new entity.
+    """
+
+    sentence: str
+    template: str
+    members: tuple[str, ...]
+    carrier: str
+    carrier_change: float
+    runner_up: tuple[str, ...]
+    runner_up_probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class PairExplanation:
     """The contributions, which add up to the log-odds of the probability."""
 

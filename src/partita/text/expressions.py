@@ -38,6 +38,8 @@ INDEFINITE = {
 }  # fmt: skip
 ROLES = {"nsubj": "subject", "csubj": "subject", "obj": "object", "iobj": "object",
          "obl": "oblique", "appos": "apposition"}  # fmt: skip
+RELATIVE = ("who", "which", "that")
+CLAUSAL = frozenset({"root", "ccomp", "xcomp", "advcl", "acl", "csubj", "parataxis"})
 MODIFIERS = ("amod", "compound", "nummod")
 NAMELIKE = ("flat", "compound", "nummod")
 JOINING = frozenset({"-", "&"})
@@ -75,6 +77,36 @@ class Tree:
         for place, word in enumerate(self.words):
             if word.head >= 0:
                 self.below[word.head].append(place)
+
+    def clause_of(self, place: int) -> int:
+        """Return the predicate of the clause of a word: itself, or the next one above; else -1."""
+        while place >= 0 and not self._is_predicate(place):
+            place = self.words[place].head
+        return place
+
+    def _is_predicate(self, place: int) -> bool:
+        """Return whether a word heads a clause; conjuncts do if verbs or with a subject."""
+        kind = self.kinds[place]
+        if kind in CLAUSAL or self.words[place].head < 0:
+            return True
+        verbal = self.words[place].upos in ("VERB", "AUX")
+        return kind == "conj" and (verbal or bool(self.related(place, "nsubj", "cop")))
+
+    def subject_of(self, clause: int, depth: int = 8) -> int:
+        """Return the subject of a predicate, also one that it has from another clause; else -1."""
+        if clause < 0 or not depth:
+            return -1
+        kind, above = self.kinds[clause], self.words[clause].head
+        own = self.related(clause, "nsubj", "csubj")
+        if own and not (kind == "acl" and self.words[own[0]].lemma in RELATIVE):
+            return own[0]
+        if kind == "acl":
+            return above
+        if kind == "xcomp" and above >= 0 and (controllers := self.related(above, "obj", "iobj")):
+            return controllers[0]
+        if kind in ("conj", "xcomp", "advcl"):
+            return self.subject_of(self.clause_of(above), depth - 1)
+        return -1
 
     def related(self, place: int, *relations: str) -> list[int]:
         """Return the dependents of a word by these relations or by subtypes of them."""
@@ -226,6 +258,21 @@ def _first_conjunct(tree: Tree, head: int) -> Word:
             break
         word = tree.words[word.head]
     return word
+
+
+def syntax_of(tree: Tree, head: int) -> list[int]:
+    """Return places of words: the head, its governor, its clause's subject, then up to three
+    predicates from the innermost clause on; -1 for none. Between: 1 if the clause precedes the one
+    that it belongs to, 2 if the head precedes the subject, else 0."""
+    governor = _first_conjunct(tree, head).head
+    clauses = [tree.clause_of(governor if governor >= 0 else head)]
+    while clauses[-1] >= 0 and tree.words[clauses[-1]].head >= 0:
+        clauses.append(tree.clause_of(tree.words[clauses[-1]].head))
+    clauses = [*clauses, -1, -1][:3]
+    subject = tree.subject_of(clauses[0])
+    before = tree.kinds[clauses[0]] == "advcl" and clauses[0] < tree.words[clauses[0]].head
+    fronted = 1 if before else 2 if head < subject else 0
+    return [head, governor, subject, fronted, *clauses]
 
 
 def role_of(tree: Tree, head: int) -> str:
@@ -401,6 +448,7 @@ def _own_slots(expression: Expression, determiner: str) -> dict[str, Any]:
         "WORDS": [tree.words[n].form.lower() for n in sorted(inside)],
         "HEAD_SPAN": list(expression.at.spans[expression.head]),
         "GOVERNOR": governor_of(tree, expression.head),
+        "SYNTAX": syntax_of(tree, expression.head),
         "CONJUNCTS": conjuncts_of(tree, expression.head, inside),
         "SORT_PROBABILITIES": expression.mention.types,
         "MENTION_PROBABILITY": expression.mention.probability,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.joint.codes import CELL, NEW, SCALE, TYPES
+from partita.configurations.joint.codes import CELL, NEW, SCALE, SLOPE, TYPES
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import (
     FAR,
@@ -47,6 +47,25 @@ def key_decisions(document: Document, lexemes: Mapping[str, int]) -> Decisions:
     return decisions
 
 
+def decision_losses(
+    model: JointModel, decisions: Decisions, kept: NDArray[np.bool_] | None = None
+) -> FloatArray:
+    """Return −log P of each decision, in nats.
+
+    `kept` (decisions, CHOOSABLE) says which characteristics it may use; temperatures are left out.
+    """
+    from partita.training.joint_kernels import gradient
+
+    arrays = (model.table, model.bias, model.out, model.other, model.gate)
+    table, bias, out, other, gate = (array.astype(np.float32) for array in arrays)
+    weights, count = (table, bias, out, other, gate), len(decisions.answers)
+    losses, chosen = np.zeros(count), np.arange(count)
+    masks = np.ones((count, model.units), np.float32)
+    used = np.ones((count, CHOOSABLE), np.bool_) if kept is None else kept
+    gradient(weights, layout(), decisions, chosen, masks, used, _zeros(weights), losses)
+    return losses
+
+
 def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
     """Concatenate decisions; row numbers continue."""
     from partita.training.joint_kernels import Decisions
@@ -59,6 +78,8 @@ def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
 
 
 FAR_SCORE = -8.0  # initial score of a far cell
+BASE = 64.0  # what the linear unit adds to all scores, so that its sum stays above 0
+LINEAR = 1.0  # output of the linear unit: its weights move so much faster
 WARMUP_STEPS = 50  # steps until the full rate
 FINAL_RATE = 0.05  # share of the rate at the end
 GATE_STEPS = 3000  # from which gates have their full rate
@@ -72,7 +93,7 @@ CHOOSABLE = len(CELL) + len(NEW) + 1  # characteristics and the word
 class JointSettings:
     """Settings of the training, chosen on held-out documents of GUM's training part."""
 
-    units: int = 80  # of a member
+    units: int = 75  # of a member, the linear one included
     members: int = 3  # networks whose scores are averaged
     temperature: tuple[float, float] = (0.0, 0.0)  # a, b: scores × exp(a + b log(choices))
     epochs: int = 7
@@ -83,27 +104,36 @@ class JointSettings:
     decay: float = 0.3
     dropout: float = 0.3  # of hidden units
     characteristic_dropout: float = 0.1
+    linear_decay: float = 0.02  # of the linear unit's weights; more of small corpora
     word_dropout: float = 0.6  # of the words of mentions that start a cell, further ones
     min_documents: int = 4  # with a word, for it to have a lexeme
     untyped_share: float = 0.5  # share of documents that an epoch also has without types
     uncertain_share: float = 0.5  # share of documents that an epoch also has with uncertain types
 
 
-class Lessons(NamedTuple):
-    """Decisions to train on: those of the documents as they are, and of copies.
+class Lesson(NamedTuple):
+    """A document to learn from; `share` is the probability that an epoch has it.
 
-    `copies` numbers the copy that a decision belongs to, -1 for none; `shares` is the probability
-    that an epoch has a copy.
+    Only the decisions of the templates `taught` are learned from: all if there are none. The key of
+    the others may be a guess.
     """
 
+    document: Document
+    share: float = 1.0
+    taught: tuple[str, ...] = ()
+
+
+class Lessons(NamedTuple):
+    """Decisions to train on: the lesson that each belongs to, and the share of each lesson."""
+
     decisions: Decisions
-    copies: IntArray
+    lessons: IntArray
     shares: FloatArray
 
     def visited(self, rng: np.random.Generator) -> IntArray:
         """Return the decisions of an epoch, in random order."""
-        drawn = np.append(rng.random(len(self.shares)) < self.shares, True)  # the last for -1
-        return rng.permutation(np.flatnonzero(drawn[self.copies]))
+        drawn = rng.random(len(self.shares)) < self.shares
+        return rng.permutation(np.flatnonzero(drawn[self.lessons]))
 
 
 @dataclass(slots=True, eq=False)
@@ -147,10 +177,14 @@ class Optimiser:
             * (1.0 - (1.0 - FINAL_RATE) * progress)
         )
         each = zip(self.weights, self.slopes, self.means, self.squares, strict=True)
+        linear = self.weights[TABLE][:, -1].copy()
         for k, (w, s, m, v) in enumerate(each):
             decay = self.settings.decay if k in (TABLE, GATE) else 0.0
             own = rate * (self.settings.gate_rate if k == GATE else 1.0)
             step(w.reshape(-1), s.reshape(-1), m.reshape(-1), v.reshape(-1), own, self.steps, decay)
+        spared = rate * (self.settings.decay - self.settings.linear_decay)
+        self.weights[TABLE][:, -1] += np.float32(spared) * linear
+        _fix_linear(self.weights)
 
 
 def _initial_weights(rows: int, units: int, rng: np.random.Generator) -> Weights:
@@ -158,8 +192,21 @@ def _initial_weights(rows: int, units: int, rng: np.random.Generator) -> Weights
     table[STARTED:] *= 0.1  # words start with small weights
     out = 0.3 * rng.standard_normal((2, units))
     bias, other, gate = np.zeros((2, units)), np.full(FAR, FAR_SCORE), np.zeros((GATED, units))
-    single = [array.astype(np.float32) for array in (table, bias, out, other, gate)]
-    return single[0], single[1], single[2], single[3], single[4]
+    table[:, -1] = 0.0
+    single = [array.astype(np.float32) for array in (table, bias, out, other + BASE, gate)]
+    weights = single[0], single[1], single[2], single[3], single[4]
+    _fix_linear(weights)
+    return weights
+
+
+def _fix_linear(weights: Weights) -> None:
+    """Keep the last unit linear: it adds its weights to the score.
+
+    A hidden unit's weights for rare values hardly move in so many steps, and decay: "he" beside a
+    cell of "she" has few examples. Those of the linear unit move faster and hardly decay.
+    """
+    _, bias, out, _, gate = weights
+    bias[:, -1], out[:, -1], gate[:, -1] = BASE / LINEAR, LINEAR, 0.0
 
 
 def _zeros(weights: Weights) -> Weights:
@@ -169,7 +216,9 @@ def _zeros(weights: Weights) -> Weights:
 
 def _masks(count: int, settings: JointSettings, rng: np.random.Generator) -> Single:
     kept = rng.random((count, settings.units), dtype=np.float32) >= settings.dropout
-    return np.where(kept, 1.0 / (1.0 - settings.dropout), 0.0).astype(np.float32)
+    masks = np.where(kept, 1.0 / (1.0 - settings.dropout), 0.0).astype(np.float32)
+    masks[:, -1] = 1.0
+    return masks
 
 
 Progress = Callable[[int, int, float], None]  # epochs done, in all, bits per mention
@@ -182,15 +231,19 @@ def train_joint(
     seed: int = 0,
     settings: JointSettings = JointSettings(),  # noqa: B008 - frozen
     learned_from: str = "",
+    further: Sequence[Lesson] = (),
     progress: Progress | None = None,
 ) -> JointModel:
-    """Train the joint model; the same documents, seed and settings give the same model."""
+    """Train the joint model; the same documents, seed and settings give the same model.
+
+    `further` lessons are learned from as they are, such as documents with partial keys.
+    """
     if not documents:
         raise InputError("no documents to train on")
     rng = np.random.default_rng(seed)
     lexicon = joint_lexicon(documents, settings.min_documents)
     lexemes = {word: n + 1 for n, word in enumerate(lexicon)}
-    lessons = lessons_of(documents, lexemes, settings, rng)
+    lessons = lessons_of(documents, lexemes, settings, rng, further)
     model, bits = train_lessons(lessons, lexicon, settings, rng, progress)
     return replace(
         model,
@@ -206,16 +259,37 @@ def lessons_of(
     lexemes: Mapping[str, int],
     settings: JointSettings,
     rng: np.random.Generator,
+    further: Sequence[Lesson] = (),
 ) -> Lessons:
     """Return the decisions of documents, of copies without types and with uncertain ones."""
-    copies = [without_types(document) for document in documents]
-    copies += [with_uncertain_types(document, rng) for document in documents]
-    decisions = [key_decisions(document, lexemes) for document in (*documents, *copies)]
-    numbers = np.repeat(
-        [*[-1] * len(documents), *range(len(copies))], [len(one.answers) for one in decisions]
+    each = [Lesson(document) for document in documents]
+    each += [Lesson(without_types(document), settings.untyped_share) for document in documents]
+    each += [
+        Lesson(with_uncertain_types(document, rng), settings.uncertain_share)
+        for document in documents
+    ]
+    each += further
+    parts = [_taught(lesson, key_decisions(lesson.document, lexemes)) for lesson in each]
+    numbers = np.repeat(np.arange(len(each)), [len(one.answers) for one in parts])
+    shares = np.array([lesson.share for lesson in each])
+    return Lessons(concatenate_decisions(parts), numbers, shares)
+
+
+def _taught(lesson: Lesson, decisions: Decisions) -> Decisions:
+    """Return the decisions of the templates that a lesson teaches."""
+    if not lesson.taught:
+        return decisions
+    ids = [t.id for t in sorted(lesson.document.templates, key=lambda t: (t.start, t.end))]
+    kept = np.isin(ids, lesson.taught)
+    sizes = np.diff(decisions.begin)
+    return decisions._replace(
+        codes=decisions.codes[np.repeat(kept, sizes)],
+        begin=np.append(0, np.cumsum(sizes[kept])),
+        new=decisions.new[kept],
+        lexemes=decisions.lexemes[kept],
+        others=decisions.others[kept],
+        answers=decisions.answers[kept],
     )
-    shares = np.repeat([settings.untyped_share, settings.uncertain_share], len(documents))
-    return Lessons(concatenate_decisions(decisions), numbers, shares)
 
 
 def train_lessons(
@@ -226,11 +300,16 @@ def train_lessons(
     progress: Progress | None = None,
 ) -> tuple[JointModel, float]:
     """Train on lessons whose lexemes are those of the lexicon; also return the last loss."""
-    visited = np.append(lessons.shares, 1.0)[lessons.copies].sum()
+    visited = lessons.shares[lessons.lessons].sum()
     least = math.ceil(settings.least_steps * settings.batch / max(visited, 1.0))
     epochs = max(settings.epochs, least)
     share = min(1.0, epochs * visited / settings.batch / GATE_STEPS)
-    settings = replace(settings, epochs=epochs, gate_rate=settings.gate_rate * share)
+    settings = replace(
+        settings,
+        epochs=epochs,
+        gate_rate=settings.gate_rate * share,
+        linear_decay=share * settings.linear_decay + (1.0 - share) * settings.decay,
+    )
     members = []
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
@@ -262,29 +341,35 @@ def _train_member(
 def _average_members(
     members: Sequence[Weights],
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return one network whose scores are the members' mean.
+    """Return one network whose scores are the members' mean; two last units make the linear one.
 
     Weights are rounded, as further digits differ between machines.
     """
-    tables, biases, outs, others, gates = zip(*members, strict=True)
+    tables, biases, outs, others, gates = (
+        [np.asarray(array, np.float64) for array in arrays] for arrays in zip(*members, strict=True)
+    )
     scale = 1.0 / len(members)
+    linear = sum(table[:, -1:] for table in tables) * scale * LINEAR
+    both = np.hstack([linear, -linear])  # f(x) − f(−x) = (1 + SLOPE) x
+    ends = np.array([[1.0, -1.0]] * 2) / (1.0 + SLOPE)
+    none = np.zeros((len(gates[0]), 2))
     return (
-        _whole(np.concatenate(tables, axis=1)),
-        _rounded(np.concatenate(biases, axis=1)),
-        _rounded(np.concatenate(outs, axis=1) * scale),
-        _rounded(np.sum(others, axis=0) * scale),
-        _whole(np.concatenate(gates, axis=1) * scale),
+        _whole(np.hstack([*(table[:, :-1] for table in tables), both])),
+        _rounded(np.hstack([*(bias[:, :-1] for bias in biases), np.zeros((2, 2))])),
+        _rounded(np.hstack([*(out[:, :-1] * scale for out in outs), ends])),
+        _rounded(np.sum(others, axis=0) * scale - BASE),
+        _whole(np.hstack([*(gate[:, :-1] * scale for gate in gates), none])),
     )
 
 
-def _whole(array: Single | FloatArray) -> FloatArray:
+def _whole(array: FloatArray) -> FloatArray:
     """Return multiples of 1 / SCALE."""
-    whole: FloatArray = np.rint(array.astype(np.float64) * SCALE) / SCALE
+    whole: FloatArray = np.rint(array * SCALE) / SCALE
     return whole
 
 
-def _rounded(array: Single | FloatArray) -> FloatArray:
-    rounded: FloatArray = array.astype(np.float64).round(DIGITS)
+def _rounded(array: FloatArray) -> FloatArray:
+    rounded: FloatArray = array.round(DIGITS)
     return rounded
 
 

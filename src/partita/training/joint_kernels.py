@@ -19,7 +19,7 @@ from partita.configurations.joint.cells_kernels import (
     place_of,
     similar_mentions,
 )
-from partita.configurations.joint.codes import LEXEME_ID, N_KIND
+from partita.configurations.joint.codes import LEXEME_ID, N_KIND, SLOPE
 from partita.configurations.joint.features_kernels import Mentions, fill_relations
 from partita.configurations.joint.kernels import (
     FACTS,
@@ -43,7 +43,6 @@ from partita.configurations.joint.network_kernels import (
     MOST_ROWS,
     NEW_CODES,
     OWN,
-    SLOPE,
     START,
     Layout,
 )

@@ -8,7 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from partita.pairs.explanation import Influence, PairExplanation, SetExplanation
+from partita.pairs.explanation import (
+    Influence,
+    JointDecision,
+    PairExplanation,
+    SetExplanation,
+)
 from partita.views.layout import (
     WIDTH,
     cell,
@@ -35,28 +40,34 @@ class ExplainedPair:
     rest: SetExplanation | None
     expressions: Mapping[str, str]
     notes: Sequence[str]
+    decision: JointDecision | None = None
     noun: ClassVar[str] = "template"
+
+    @property
+    def alone(self) -> str:
+        """What `probability` is given."""
+        return "the pair alone" if self.decision is None else "given the others as in the answer"
 
 
 def explanation_text(explained: ExplainedPair) -> str:
     """Return the features with their weights, then the influence of the other templates."""
     names = (_named(one, explained.expressions) for one in (explained.left, explained.right))
     lines = [cut_text(" = ".join(names), WIDTH)]
-    for note in explained.notes:
+    for note in (*([explained.decision.sentence] if explained.decision else ()), *explained.notes):
         lines += textwrap.wrap(note, WIDTH)
     if explained.pair is not None:
-        lines += ["", *_features(explained.pair, WIDTH)]
+        lines += ["", *_features(explained.pair, WIDTH, explained.alone)]
     rest = explained.rest
     lines += ["", *(_ends(explained, WIDTH) if rest is None else _rest(explained, rest, WIDTH))]
     return "\n".join(lines) + "\n"
 
 
 def _ends(summary: ExplainedPair, width: int) -> Iterator[str]:
-    yield f"{cell('the pair alone', width - 12)} {probability_text(summary.probability):>11}"
+    yield f"{cell(summary.alone, width - 12)} {probability_text(summary.probability):>11}"
     yield f"{cell('given the whole set', width - 12)} {probability_text(summary.marginal):>11}"
 
 
-def _features(pair: PairExplanation, width: int) -> Iterator[str]:
+def _features(pair: PairExplanation, width: int, alone: str) -> Iterator[str]:
     room = width - 22
     yield f"{'feature':{room}} {'weight':>9} {'so far':>10}"
     total = 0.0
@@ -68,7 +79,7 @@ def _features(pair: PairExplanation, width: int) -> Iterator[str]:
     if unweighted := len(pair.contributions) - len(weighted):
         verb = "has" if unweighted == 1 else "have"
         yield f"{count_text(unweighted, 'more characteristic')} {verb} weight 0"
-    label = "the pair alone (sum of the weights, probability)"
+    label = f"{alone} (sum of the weights, probability)"
     yield f"{cell(label, room)} {pair.log_odds:+9.4f} {probability_text(pair.probability):>10}"
 
 

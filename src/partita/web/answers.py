@@ -290,6 +290,18 @@ class RestOfSet(TypedDict):
     right: NotRequired[str]
 
 
+class DecisionJson(TypedDict):
+    """A decision of the joint model: the member that carries it, and the next choice."""
+
+    sentence: str
+    template: str
+    members: list[str]
+    carrier: str
+    carrier_change: float
+    runner_up: list[str]
+    runner_up_probability: float
+
+
 class ExplanationJson(TypedDict):
     """Why two templates were resolved as the same or not."""
 
@@ -301,6 +313,7 @@ class ExplanationJson(TypedDict):
     rest: RestOfSet | None
     expressions: dict[str, str]
     notes: list[str]
+    decision: DecisionJson | None
 
 
 class NextSet(TypedDict):

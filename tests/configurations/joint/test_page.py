@@ -31,7 +31,8 @@ def test_the_numbers_of_the_page() -> None:
         f"{len(codes.CELL)} [characteristics](glossary.md#characteristic) describe a template",
         f"{len(codes.NEW)} describe a template that starts a cell",
         f"for {codes.GATING} characteristics of the template alone",
-        f"has {units} units: three networks of {units // 3}",
+        f"has {units} units: three networks of {(units - 2) // 3}, whose scores are averaged, and "
+        "two that make up a linear one",
         f"not* a member of the cell, {network_kernels.DENIAL:.0f} is subtracted",
         f"Up to {LARGEST} templates all configurations (at most {bell(LARGEST):,})",
         f"There are {posterior.DRAWS}, or {posterior.DRAWS * posterior.FEW:,}/n but at least "

@@ -26,22 +26,30 @@ TYPES = (
     "plant", "abstract",
 )  # fmt: skip
 ROLES = ("other", "subject", "object", "oblique", "possessive", "apposition")
+OTHER_ROLE, SUBJECT, OBJECT, OBLIQUE, POSSESSIVE = range(5)
 DETERMINERS = (
     "", "the", "a", "an", "this", "that", "these", "those", "some", "any", "all", "each", "every",
     "no", "another", "both", "what", "which", "possessor",
 )  # fmt: skip
 POINTING = ("", "this", "that", "these", "those")
-MASCULINE, FEMININE, NEUTER = 1, 2, 4  # as bits, since a cell may hold several
+# As bits, since a cell may hold several: of words; by the first of several names, of which 99 % are
+# right; by a name that is alone, and may be a surname, of which 90 % are.
+MASCULINE, FEMININE, NEUTER, MALE_NAME, FEMALE_NAME, MALE_ALONE, FEMALE_ALONE = (
+    1 << bit for bit in range(7)
+)
+GENDERS = 8  # of a mention: unknown, or one of these
 SINGULAR, PLURAL = 1, 2
 
 (
     KIND, TYPE, NUMBER, GENDER, ROLE, SENTENCE, PARAGRAPH, REGION, PARENT, OWNER, HEAD, LEXEME_ID,
     FLAGS, LENGTH, MODIFIERS, DETERMINER, POSITION, POINTER, START, END, HEAD_COUNT, COMPLEMENT,
     CERTAINTY, PRESENCE, RARITY, NOUN_CLASS, PARTS, WORD, GOVERNOR, QUOTE, QUESTION, TURN,
-) = range(32)  # fmt: skip
-ATTRIBUTES = 32
+    HEAD_AT, GOVERNOR_AT, SUBJECT_AT, FRONTED, CLAUSE, CLAUSE_ABOVE, CLAUSE_ABOVE_THAT,
+) = range(39)  # fmt: skip
+ATTRIBUTES = 39
 PARTITIVE, COORDINATED = 1, 2  # bits of PARTS
 SCALE, LIMIT = 4096, 8  # weights of the table are multiples of 1 / SCALE, smaller than LIMIT
+SLOPE = 0.1  # of a hidden unit below 0
 UNIT = 1000  # probabilities of types are whole numbers of thousandths
 
 (
@@ -62,6 +70,19 @@ MODIFIED = 20
 ) = range(6)
 # Above those: how rare the rarest common word is, and how similar the expressions are.
 SHARED_RARITY, PHRASE = 23, 26
+# Above those, a bit for where the earlier one stands in the same sentence, the most telling first:
+# subject of the clause in which the later one is a possessor, or is deeper than an argument;
+# subject of a clause above; before its subject, which is the later one; in a clause that belongs to
+# the later one's and precedes it; elsewhere in its clause; in one above; in one below; elsewhere.
+# Then what excludes most pairs: subject beside another argument, two other arguments, possessor and
+# possessed. Then where it stands in the sentence before: main subject, subject, object, elsewhere.
+PATH = 29
+(
+    OWNED_BY_SUBJECT, BELOW_SUBJECT, SUBJECT_ABOVE, BEFORE_SUBJECT, CLAUSE_BEFORE, SAME_CLAUSE,
+    ABOVE, BELOW, ELSEWHERE, BESIDE_SUBJECT, ARGUMENTS, OWNED, LAST_MAIN_SUBJECT, LAST_SUBJECT,
+    LAST_OBJECT, LAST_OTHER,
+) = (1 << bit for bit in range(PATH, PATH + 16))  # fmt: skip
+PATHS, CLASHES, LASTS = 9, 3, 4  # how many there are of each
 # How two words are related, as one number: cosine (0 unknown, 7 the same word), relation, cluster.
 COSINES, RELATIONS, SAME_CLUSTER = 8, 8, 64
 (
@@ -110,7 +131,7 @@ CELL = (
     CodeTable("size", 7, "number of members"),
     CodeTable("last group", G, "how the last member refers, coarsely"),
     CodeTable("number", 12, "number of the mention and numbers in the cell"),
-    CodeTable("gender", 20, "gender of the mention and genders in the cell"),
+    CodeTable("gender", 8 * GENDERS, "gender of the mention and genders in the cell"),
     CodeTable("pronoun", 5, "whether the cell's last pronoun is of the mention's kind"),
     CodeTable("roles", R * R, "role of the mention and of the last member"),
     CodeTable("nesting", 4, "inside the last member, inside another, beside one in a third"),
@@ -152,6 +173,11 @@ CELL = (
     CodeTable("quotation", 6, "in a quotation; the last member in it, in another, outside"),
     CodeTable("voices", 32, "of I and you: the same for the cell's last I, and last you"),
     CodeTable("speaker rank", 6, "of I, we, you: rank by recency among cells with I or you"),
+    CodeTable("name gender", 16 * GENDERS, "gender of the mention, genders of names in the cell"),
+    CodeTable("pronouns", 8 * 16, "how the mention refers, and he, she, it, they in the cell"),
+    CodeTable("binding", 12, "argument beside a member, possessor or possession of one"),
+    CodeTable("path", 3 * (PATHS + 2), "the most telling place of a member in this sentence"),
+    CodeTable("last sentence", 2 * (LASTS + 1), "the most telling place in the sentence before"),
 )  # fmt: skip
 
 (
@@ -168,8 +194,8 @@ CELL = (
     C_PHRASE, C_GOVERNORS, C_FIT, C_CELL_CLASS, C_PARTS,
     C_ALIKE_SENTENCES, C_ALIKE_NUMBER, C_NOUN_SENTENCES, C_NOUN_GROUP,
     C_NOUN_NUMBER, C_PRONOUN_SENTENCES, C_AGE, C_SUITS, C_CLUSTER, C_QUOTE, C_VOICES,
-    C_SPEAKER_RANK,
-) = range(68)  # fmt: skip
+    C_SPEAKER_RANK, C_NAME_GENDER, C_PRONOUNS, C_BINDING, C_PATH, C_LAST,
+) = range(73)  # fmt: skip
 OWN, GATING = C_HABIT + 1, C_HABIT
 
 NEW = (
@@ -208,13 +234,54 @@ NEW = (
     CodeTable("turn before", 5, "mentions of the paragraph before"),
     CodeTable("quoted", 2, "whether it stands in a quotation"),
     CodeTable("speakers", 6, "of I, we, you: cells with I or you"),
+    CodeTable("fronted", 3, "in a clause before its main clause, or before the subject"),
 )  # fmt: skip
 (
     N_KIND, N_TYPE, N_CERTAINTY, N_PRESENCE, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS, N_DETERMINER,
     N_POSITION, N_REGION, N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT,
     N_OVERLAPS, N_LIKEST, N_APPOSITION, N_COMPLEMENT, N_HEAD_COUNT, N_SPLIT, N_HABIT, N_RARITY,
     N_CLASS, N_COSINE, N_PHRASE, N_SHARED, N_PARTS, N_QUESTION, N_TURN, N_QUOTED, N_SPEAKERS,
-) = range(35)  # fmt: skip
+    N_FRONTED,
+) = range(36)  # fmt: skip
+# Kinds of evidence that are taken away together to explain a decision, by names of both tables.
+EVIDENCE = {
+    "words in common": (
+        "likeness", "nearest likeness", "alike members", "cover", "numerals", "modifiers",
+        "other complement", "rivals", "strongest", "shared word", "alike sentences",
+        "alike number", "best likeness", "overlaps", "likest", "best shared word", "head count",
+        "split", "complement",
+    ),
+    "gender and number": (
+        "number", "gender", "name gender", "pronouns", "pronoun", "noun number", "agreeing rank",
+        "agreeing", "near",
+    ),
+    "type": ("sort", "certainty", "agreement", "cell sort", "rank", "cells"),
+    "meaning of the words": (
+        "cosine", "relation", "similar rank", "phrase", "cell class", "cluster", "rarity",
+        "noun class", "best cosine", "best phrase", "word",
+    ),
+    "verbs": ("governors", "fit", "suits"),
+    "place in the sentence": (
+        "roles", "nesting", "apposition", "nearby role", "binding", "path", "last sentence",
+        "parent", "owner", "parts", "role", "nested", "fronted",
+    ),
+    "distance": (
+        "sentences", "mentions", "paragraphs", "gap", "noun sentences", "pronoun sentences",
+        "position", "region", "headings",
+    ),
+    "form of the expression": (
+        "kind", "group", "flags", "pointer", "determiner", "length", "last group", "first group",
+        "noun group",
+    ),
+    "the entity so far": ("size", "age", "habit", "as before"),
+    "speakers": (
+        "question", "turn before", "turns", "speaking", "quotation", "voices", "speaker rank",
+        "quoted", "speakers",
+    ),
+    "certainty of the mention": ("presence", "last presence"),
+}  # fmt: skip
+
+
 # Cells that are far from a mention are not looked at closely, but get a score for its group and
 # one of three classes.
 OTHER = ("other sort", "other sort, near", "long ago")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.joint import codes as code
 from partita.core import IntArray, Template
+from partita.text.given_names import share_by_ending, share_of_women
 from partita.text.words import WordTable, shipped_words
 
 if TYPE_CHECKING:
@@ -123,17 +125,34 @@ def _gender(template: Template, words: Sequence[str], kind: int) -> int:
     named = {template.head.lower(), words[0].rstrip(".") if words else ""}
     if named & WOMEN or named & MEN:
         return code.FEMININE if named & WOMEN else code.MASCULINE
-    return _name_gender(words) if template.form == "name" and template.type != "animal" else 0
+    if template.form != "name" or template.type == "animal":
+        return 0
+    return _name_gender(str(template.slots.get("NAME", "")).split() or words)
 
 
 def _name_gender(words: Sequence[str]) -> int:
-    """Return the gender of a name by its first word, 0 if the table of words does not say it."""
-    side, least = name_side(words[0]) if words else 0.0, GIVEN if len(words) > 1 else ALONE
-    return code.FEMININE if side > least else code.MASCULINE if side < -least else 0
+    """Return the gender of a name by its first word, 0 if neither table tells it."""
+    if not words:
+        return 0
+    listed, ending, vector = FIRST_OF_SEVERAL if len(words) > 1 else ALONE
+    women, side = share_of_women(words[0]), vector * name_side(words[0].lower())
+    by_letters = ending * _log_odds(share_by_ending(words[0]))
+    side += by_letters if women is None else listed * _log_odds(women)
+    if abs(side) < TELLING:
+        return 0
+    if len(words) > 1:
+        return code.FEMALE_NAME if side > 0 else code.MALE_NAME
+    return code.FEMALE_ALONE if side > 0 else code.MALE_ALONE
 
 
+def _log_odds(share: float) -> float:
+    return math.log(share / (1.0 - share))
+
+
+# Weights of a listed name, an ending and the vector, fitted to the answers of GAP development, and
+# the least log-odds that are used.
+FIRST_OF_SEVERAL, ALONE, TELLING = (1.2, 0.4, 15.0), (0.4, 0.2, 5.0), 1.0
 FEMALE, MALE = ("she", "her", "mother", "daughter"), ("he", "his", "father", "son")
-GIVEN, ALONE = 0.1, 0.2  # least projections of a name before others, and of one that is alone
 
 
 @lru_cache(maxsize=1)
@@ -526,6 +545,9 @@ def _presence(template: Template) -> int:
     return 1 + sum(float(probability) > edge for edge in (0.4, 0.6, 0.8, 0.95))
 
 
+NO_SYNTAX = (-1, -1, -1, 0, -1, -1, -1)
+
+
 def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
     """Return where the expression stands."""
     row[code.ROLE] = _place(str(template.context.get("ROLE", "")), code.ROLES)
@@ -537,6 +559,8 @@ def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
     row[code.QUOTE] = template.context.get("QUOTE", 0)
     row[code.QUESTION] = bool(template.context.get("QUESTION", False))
     row[code.REGION] = {"text": 0, "heading": 1}.get(template.region, 2)
+    syntax = template.context.get("SYNTAX", NO_SYNTAX)
+    row[code.HEAD_AT : code.HEAD_AT + len(NO_SYNTAX)] = syntax
     row[code.POSITION] = min(TENTHS - 1, TENTHS * template.start // max(1, length))
 
 

@@ -53,7 +53,7 @@ def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
     )
     modifiers, phrases = mentions.modifiers, mentions.phrases
     for i in range(j):
-        bits = _structure(attributes, links, i, j)
+        bits = _structure(attributes, links, i, j) | _path(attributes, i, j)
         if strings[i, 0] > 0 and strings[j, 0] > 0:
             bits |= _texts(attributes, strings, i, j)
             bits |= _words(attributes, words, rarity, i, j)
@@ -173,6 +173,67 @@ def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
     if tied[j, denied] == i or tied[i, denied] == j:
         bits |= code.DENIED
     return bits
+
+
+@uncounted
+def _path(attributes: Attributes, i: int, j: int) -> int:
+    """Return the bit for where mention i stands, seen from j in the same or the next sentence."""
+    earlier, later = attributes[i], attributes[j]
+    sentences, role = later[code.SENTENCE] - earlier[code.SENTENCE], earlier[code.ROLE]
+    if sentences < 0 or sentences > 1:
+        return 0
+    if sentences == 1:
+        if role == code.SUBJECT:
+            return code.LAST_SUBJECT if earlier[code.CLAUSE_ABOVE] >= 0 else code.LAST_MAIN_SUBJECT
+        return code.LAST_OBJECT if role == code.OBJECT else code.LAST_OTHER
+    if earlier[code.HEAD_AT] < 0 or later[code.HEAD_AT] < 0:
+        return code.ELSEWHERE
+    return _path_here(earlier, later)
+
+
+@uncounted
+def _path_here(earlier: Attributes, later: Attributes) -> int:
+    """Return the bit for two mentions of one sentence with a tree."""
+    if _owns(earlier, later) or _owns(later, earlier):
+        return code.OWNED
+    if later[code.SUBJECT_AT] == earlier[code.HEAD_AT]:
+        if _is_argument(later):
+            return code.BESIDE_SUBJECT
+        owner = later[code.ROLE] == code.POSSESSIVE
+        return code.OWNED_BY_SUBJECT if owner else code.BELOW_SUBJECT
+    if earlier[code.SUBJECT_AT] == later[code.HEAD_AT]:
+        return code.BEFORE_SUBJECT
+    if earlier[code.CLAUSE] == later[code.CLAUSE]:
+        both = _is_argument(earlier) and _is_argument(later)
+        return code.ARGUMENTS if both else code.SAME_CLAUSE
+    if _is_above(earlier, later):
+        return code.SUBJECT_ABOVE if earlier[code.ROLE] == code.SUBJECT else code.ABOVE
+    if _is_above(later, earlier):
+        return code.CLAUSE_BEFORE if earlier[code.FRONTED] == 1 else code.BELOW
+    return code.ELSEWHERE
+
+
+@uncounted
+def _owns(owner: Attributes, owned: Attributes) -> bool:
+    """Return whether one is a possessor or complement of the other: his, of "his mother"."""
+    role = owner[code.ROLE]
+    dependent = role == code.POSSESSIVE or role == code.OTHER_ROLE
+    return bool(dependent and owner[code.GOVERNOR_AT] == owned[code.HEAD_AT])
+
+
+@uncounted
+def _is_argument(mention: Attributes) -> bool:
+    role = mention[code.ROLE]
+    direct = role == code.SUBJECT or role == code.OBJECT or role == code.OBLIQUE
+    return bool(direct and mention[code.GOVERNOR_AT] == mention[code.CLAUSE])
+
+
+@uncounted
+def _is_above(one: Attributes, other: Attributes) -> bool:
+    """Return whether the clause of one is above that of the other."""
+    clause = one[code.CLAUSE]
+    near = clause == other[code.CLAUSE_ABOVE] or clause == other[code.CLAUSE_ABOVE_THAT]
+    return bool(clause >= 0 and near)
 
 
 @uncounted

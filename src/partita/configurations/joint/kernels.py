@@ -163,7 +163,7 @@ def describe_cell(
     _members(mention, attributes[cell[FIRST]], last, cell, out)
     _agreement(mention, cell, seen, out)
     _pronouns(attributes, mention, cell, out)
-    _syntax(bits, row[cell[LAST]], out)
+    _syntax(mention, bits, row[cell[LAST]], out)
     _places(attributes, cell, seen[MOST_ALIKE] - 1, j, out)
     _facts(mention, cell, seen, bits, out, facts)
 
@@ -458,7 +458,10 @@ def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes)
 @uncounted
 def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
     out[code.C_NUMBER] = 4 * mention[code.NUMBER] + cell[NUMBERS]
-    out[code.C_GENDER] = 5 * _gender(mention[code.GENDER]) + _gender(cell[GENDERS])
+    gender, genders = _gender(mention[code.GENDER]), cell[GENDERS]
+    out[code.C_GENDER] = 8 * gender + genders % code.MALE_NAME
+    out[code.C_NAME_GENDER] = 16 * gender + genders // code.MALE_NAME
+    out[code.C_PRONOUNS] = 16 * _referring(mention) + ((cell[CELL_KINDS] >> code.HE) & 15)
     out[code.C_TURNS] = 5 * seen[LAST_ME] + seen[LAST_YOU]
     quoted = mention[code.QUOTE] > 0
     out[code.C_VOICES] = 16 * quoted + 4 * seen[VOICE_OF_ME] + seen[VOICE_OF_YOU]
@@ -466,10 +469,42 @@ def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
 
 @uncounted
 def _gender(bits: int) -> int:
-    """Return 0 unknown, 1 masculine, 2 feminine, 3 neuter, 4 several."""
-    if bits == code.NEUTER:
-        return 3
-    return bits if bits <= code.FEMININE else 4
+    """Return the number of the lowest bit from 1 on, 0 if there is none."""
+    found = 0
+    while bits:
+        found += 1
+        if bits & 1:
+            return found
+        bits >>= 1
+    return found
+
+
+@uncounted
+def _referring(mention: Small) -> int:
+    """Return 1 he, 2 she, 3 it, 4 they, 5 to 7 a noun or name by number (0, 1, 2), else 0."""
+    kind = mention[code.KIND]
+    if kind > code.LAST_PRONOUN:
+        return int(5 + mention[code.NUMBER])
+    return int(kind - code.HE + 1) if code.HE <= kind <= code.THEY else 0
+
+
+@uncounted
+def _clashes(mention: Small, cell: Small) -> bool:
+    """Return whether gender is another than all in the cell, or pronouns differ: he, she, they."""
+    gender, genders = mention[code.GENDER], cell[GENDERS]
+    masculine, feminine = (
+        code.MASCULINE | code.MALE_NAME,
+        code.FEMININE | code.FEMALE_NAME,
+    )
+    if gender & masculine and genders & feminine and not genders & masculine:
+        return True
+    if gender & feminine and genders & masculine and not genders & feminine:
+        return True
+    if gender and genders and (gender == code.NEUTER) != (genders & code.NEUTER > 0):
+        return True
+    kind, kinds = mention[code.KIND], cell[CELL_KINDS]
+    one = 1 << code.HE | 1 << code.SHE
+    return bool((kind == code.THEY and kinds & one) or (one >> kind & 1 and kinds >> code.THEY & 1))
 
 
 @uncounted
@@ -488,7 +523,17 @@ def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> Non
 
 
 @uncounted
-def _syntax(bits: int, last_bits: int, out: Codes) -> None:
+def _syntax(mention: Small, bits: int, last_bits: int, out: Codes) -> None:
+    pronoun = mention[code.KIND] <= code.LAST_PRONOUN
+    owner, reflexive = mention[code.FLAGS] & 1, mention[code.FLAGS] & 2
+    clash = _lowest(bits >> code.PATH + code.PATHS, code.CLASHES)
+    out[code.C_BINDING] = 4 * (2 if reflexive else pronoun) + clash
+    place = _lowest(bits >> code.PATH, code.PATHS)
+    if place == 0 and clash > 0:
+        place = code.PATHS + 1
+    out[code.C_PATH] = (code.PATHS + 2) * (1 + owner if pronoun else 0) + place
+    before = _lowest(bits >> code.PATH + code.PATHS + code.CLASHES, code.LASTS)
+    out[code.C_LAST] = 2 * before + (place > 0)
     nested = 1 if last_bits & code.NESTED else 2 if bits & code.NESTED else 0
     out[code.C_NESTING] = 3 if bits & code.SIBLINGS else nested
     predicated = 1 if bits & code.PREDICATED else 0
@@ -496,8 +541,17 @@ def _syntax(bits: int, last_bits: int, out: Codes) -> None:
 
 
 @uncounted
+def _lowest(bits: int, count: int) -> int:
+    """Return the number of the lowest of so many bits from 1 on, 0 if none is set."""
+    for k in range(count):
+        if bits >> k & 1:
+            return k + 1
+    return 0
+
+
+@uncounted
 def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
-    """Return whether type, number, gender, person and nesting allow it."""
+    """Return whether type, number, gender, person, nesting and binding allow it."""
     if not _types_agree(out[code.C_AGREEMENT]):
         return False
     number = mention[code.NUMBER]
@@ -506,9 +560,8 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
         return False
     kind = mention[code.KIND]
     pronoun = kind <= code.LAST_PRONOUN
-    mine, theirs = _gender(mention[code.GENDER]), _gender(cell[GENDERS])
-    if pronoun and mine > 0 and 0 < theirs < 4 and mine != theirs:
-        return False
+    if pronoun and (_clashes(mention, cell) or 0 < out[code.C_BINDING] % 4 < code.CLASHES):
+        return bool(mention[code.FLAGS] & 2)
     if out[code.C_NESTING] == 1 or out[code.C_NESTING] == 2:
         return False
     if kind <= code.YOU:
@@ -535,6 +588,7 @@ def describe_new(attributes: Small, j: int, out: Codes) -> None:
     out[code.N_RARITY], out[code.N_CLASS] = mention[code.RARITY], mention[code.NOUN_CLASS]
     out[code.N_QUESTION], out[code.N_TURN] = mention[code.QUESTION], mention[code.TURN]
     out[code.N_QUOTED] = mention[code.QUOTE] > 0
+    out[code.N_FRONTED] = mention[code.FRONTED]
 
 
 @uncounted

@@ -29,7 +29,7 @@ from partita.configurations.joint.cells_kernels import (
     similar_mentions,
     with_room,
 )
-from partita.configurations.joint.codes import LEXEME_ID
+from partita.configurations.joint.codes import LEXEME_ID, SLOPE
 from partita.configurations.joint.features_kernels import Mentions, fill_relations
 from partita.configurations.joint.kernels import (
     FACTS,
@@ -52,7 +52,7 @@ from partita.core import FloatArray, IntArray
 
 Single = NDArray[np.float32]
 Whole = NDArray[np.int16]
-SLOPE = 0.1
+
 JOIN, START = 0, 1
 CODES, NEW_CODES, CLASSES = len(code.CELL), len(code.NEW), len(code.OTHER)
 OWN, GATING = code.OWN, code.GATING

@@ -138,6 +138,7 @@
  * @property {RestOfSet|null} rest
  * @property {Record<string, string>} expressions
  * @property {string[]} notes
+ * @property {{sentence: string, carrier: string, runner_up: string[]}|null} [decision]
  */
 
 /** @typedef {{left: string, right: string, conflict: number}} Contradiction */

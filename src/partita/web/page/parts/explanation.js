@@ -32,7 +32,8 @@ export function explanationNodes(explanation) {
 const percent = (p) => (p > 0 && p < 0.005 ? "under 1 %" : `${Math.round(p * 100)} %`);
 
 /** The explanation in one sentence. @param {Explanation} explanation */
-export function sentence({ right, probability: p, marginal, rest }) {
+export function sentence({ right, probability: p, marginal, rest, decision }) {
+  if (decision) return decision.sentence;
   if (!rest) return `Overall ${percent(marginal)} that the two are the same.`;
   const figures = `Alone ${percent(p)}, overall ${percent(marginal)}`;
   if (Math.abs(p - marginal) < CHANGED_LITTLE)
