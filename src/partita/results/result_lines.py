@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,8 @@ from partita.core import (
     Distribution,
     Entity,
     Figure,
-    FloatArray,
     Listing,
     Pair,
-    Remainder,
     Template,
 )
 from partita.results.template_json import entity_json, template_json
@@ -38,11 +35,7 @@ Unlisted = tuple[int, float]  # number of pairs not listed in the input, and the
 Positions = list[tuple[int, int]]
 
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_said = attrgetter("text", "start", "end", "region", "sentence", "type", "head", "number", "form",
-                   "slots", "rule", "antecedents", "context")  # fmt: skip
-NOTHING = _said(Template(""))
-BARE = _text(template_json(Template(""))).removeprefix('{"id":"",')
-EXACT = '{{"cells":{},"probability":{},"interval":null}}'
+BARE = template_json(Template(""))
 
 
 def schema() -> dict[str, Any]:
@@ -73,29 +66,26 @@ def entities_end(entities: Sequence[Entity] | None) -> str:
 def line_head(
     distribution: Distribution, message: str = "", unlisted: Unlisted | None = None
 ) -> str:
-    """Return the line of a set up to its entities.
-
-    Pairs and configurations are most of it and are written directly: files hold many sets.
-    """
+    """Return the line of a set up to its entities."""
     group = distribution.set
-    ids = group.ids
-    quoted = [_text(name) for name in ids]
-    apart, must = _positions(ids, group.incompatible), _positions(ids, group.must)
+    apart, must = (_positions(group.ids, pairs) for pairs in (group.incompatible, group.must))
     listed = _listed_pairs(distribution, apart + must)
     if unlisted is None:
         unlisted = _below_least(distribution, listed)
-    parts = [
-        f'"version":{VERSION},"message":{_text(message)},"set":{_text(group.name)}',
-        f'"templates":{_templates(group.templates, quoted)}',
-        f'"incompatible":{_text([[ids[a], ids[b]] for a, b in apart])}',
-        f'"must":{_text([[ids[a], ids[b]] for a, b in must])}',
-        f'"unlisted":{_unlisted(unlisted)}',
-    ]
-    parts.append(f'"pairs":{_pairs(distribution, quoted, listed)}')
-    parts.append(f'"configurations":{_configurations(distribution.configurations, quoted)}')
-    parts.append(f'"partial":{_partial(distribution)}')
-    parts += _rest(distribution)
-    return f'{{{",".join(parts)},"entities":'
+    fields = {
+        "version": VERSION,
+        "message": message,
+        "set": group.name,
+        "templates": [_template(one) for one in group.templates],
+        "incompatible": [[group.ids[a], group.ids[b]] for a, b in apart],
+        "must": [[group.ids[a], group.ids[b]] for a, b in must],
+        "unlisted": unlisted and dict(zip(("count", "probability"), unlisted, strict=True)),
+        "pairs": _pairs(distribution, listed),
+        "configurations": _configurations(distribution.configurations),
+        "partial": _partial(distribution) if distribution.needs_partial else None,
+        **_figures(distribution),
+    }
+    return f'{_text(fields)[:-1]},"entities":'
 
 
 def singletons_line(
@@ -127,24 +117,10 @@ def _positions(ids: Sequence[str], pairs: frozenset[Pair]) -> Positions:
     return sorted((min(both), max(both)) for both in ends)
 
 
-def _bare(template: Template) -> bool:
-    """Whether nothing is known of a template but its id."""
-    return bool(_said(template) == NOTHING)
-
-
-def _unlisted(unlisted: Unlisted | None) -> str:
-    if unlisted is None:
-        return "null"
-    return f'{{"count":{unlisted[0]},"probability":{unlisted[1]!r}}}'
-
-
-def _templates(templates: Iterable[Template], quoted: Sequence[str]) -> str:
-    """Every field of every template; those of bare ones are the same text."""
-    written = [
-        f'{{"id":{name},{BARE}' if _bare(template) else _text(template_json(template))
-        for template, name in zip(templates, quoted, strict=True)
-    ]
-    return f"[{','.join(written)}]"
+def _template(template: Template) -> dict[str, Any]:
+    """Return every field of a template; of most that come from scores only the id is known."""
+    bare = template.text == "" and template == Template(template.id)
+    return BARE | {"id": template.id} if bare else template_json(template)
 
 
 def _listed_pairs(distribution: Distribution, extra: Positions) -> BoolArray:
@@ -176,76 +152,48 @@ def _below_least(distribution: Distribution, listed: BoolArray) -> Unlisted | No
     return (count, MIN_LISTED_PAIR) if count else None
 
 
-def _pairs(distribution: Distribution, quoted: Sequence[str], shown: BoolArray) -> str:
+def _pairs(distribution: Distribution, shown: BoolArray) -> list[dict[str, Any]]:
     """Return the listed pairs, each with its probability and marginal."""
-    if len(quoted) <= SMALL and distribution.marginals.kind == "exact":
-        return _few_pairs(distribution, quoted, shown)
-    positions = np.nonzero(shown)
-    left, right = ([quoted[n] for n in end.tolist()] for end in positions)
-    marginals = distribution.marginals
-    given = together = list(map(repr, _numbers(distribution.probabilities[positions])))
-    if not np.array_equal(distribution.probabilities, marginals.value):
-        together = list(map(repr, _numbers(marginals.value[positions])))
-    intervals = ["null"] * len(left)
-    if marginals.kind != "exact":
-        ends = (_numbers(matrix[positions]) for matrix in (marginals.low, marginals.high))
-        intervals = [f"[{low!r},{high!r}]" for low, high in zip(*ends, strict=True)]
-    texts = [
-        f'{{"left":{a},"right":{b},"probability":{p},"marginal":{m},"interval":{i}}}'
-        for a, b, p, m, i in zip(left, right, given, together, intervals, strict=True)
+    positions, ids, marginals = np.nonzero(shown), distribution.set.ids, distribution.marginals
+    given, together, low, high = (
+        matrix[positions].tolist()
+        for matrix in (
+            *(distribution.probabilities, marginals.value),
+            *(marginals.low, marginals.high),
+        )
+    )
+    left, right = (end.tolist() for end in positions)
+    exact = marginals.kind == "exact"
+    return [
+        {
+            "left": ids[a],
+            "right": ids[b],
+            "probability": given[n],
+            "marginal": together[n],
+            "interval": None if exact else (low[n], high[n]),
+        }
+        for n, (a, b) in enumerate(zip(left, right, strict=True))
     ]
-    return f"[{','.join(texts)}]"
 
 
-def _few_pairs(distribution: Distribution, quoted: Sequence[str], shown: BoolArray) -> str:
-    """Return the pairs of a small set; plain loops are faster than numpy there."""
-    alone, listed = distribution.probabilities.tolist(), shown.tolist()
-    marginals = _numbers(distribution.marginals.value)
-    n = range(len(quoted))
-    texts = [
-        f'{{"left":{quoted[a]},"right":{quoted[b]},'
-        f'"probability":{alone[a][b]!r},"marginal":{marginals[a][b]!r},"interval":null}}'
-        for a in n
-        for b in n[a + 1 :]
-        if listed[a][b]
-    ]
-    return f"[{','.join(texts)}]"
-
-
-def _numbers(numbers: FloatArray) -> list[Any]:
-    if not math.isfinite(numbers.sum()):
-        raise ValueError("a probability is not a finite number")
-    values: list[Any] = numbers.tolist()
-    return values
-
-
-def _configurations(listing: Listing, quoted: Sequence[str]) -> str:
+def _configurations(listing: Listing) -> list[dict[str, Any]]:
     """Return the configurations, most probable first, cells in text order."""
-    form = cells_format if len(quoted) <= SMALL else cells_format.__wrapped__
-    cells = [form(tuple(row)).format(*quoted) for row in listing.rows.tolist()]
-    probabilities = map(_number, listing.probabilities)
-    if listing.intervals is None:
-        written = map(EXACT.format, cells, probabilities)
-    else:
-        bounds = (_text(list(interval)) for interval in listing.intervals)
-        form_with = '{{"cells":{},"probability":{},"interval":{}}}'.format
-        written = map(form_with, cells, probabilities, bounds)
-    return f"[{','.join(written)}]"
+    intervals: Sequence[Any] = listing.intervals or [None] * len(listing)
+    parts = zip(listing.rows.tolist(), listing.probabilities, intervals, strict=True)
+    return [
+        {"cells": _cells(row, listing.ids), "probability": probability, "interval": interval}
+        for row, probability, interval in parts
+    ]
 
 
-@lru_cache(maxsize=1 << 13)
-def cells_format(labels: tuple[int, ...]) -> str:
-    """Return the cells of a row of labels as a format string for the names."""
+def _cells(labels: Sequence[int], ids: Sequence[str]) -> list[list[str]]:
     cells: dict[int, list[str]] = {}
-    for place, label in enumerate(labels):
-        cells.setdefault(label, []).append(f"{{{place}}}")
-    return f"[[{'],['.join(','.join(cell) for cell in cells.values())}]]"
+    for name, label in zip(ids, labels, strict=True):
+        cells.setdefault(label, []).append(name)
+    return list(cells.values())
 
 
-def _partial(distribution: Distribution) -> str:
-    """Return the partial configuration, or null where the listed configurations say enough."""
-    if not distribution.needs_partial:
-        return "null"
+def _partial(distribution: Distribution) -> dict[str, Any]:
     partial = distribution.partial
     cells = [
         {"templates": part.templates, "settled": part.settled}
@@ -259,53 +207,45 @@ def _partial(distribution: Distribution) -> str:
         for one in partial.borders
     ]
     figure = {"probability": partial.probability.value, "interval": partial.probability.bounds}
-    return _text(figure | {"cells": cells, "borders": borders})
+    return figure | {"cells": cells, "borders": borders}
 
 
-def _number(value: float) -> str:
-    return repr(value) if math.isfinite(value) else _text(value)  # raises an error
-
-
-def _rest(distribution: Distribution) -> Iterator[str]:
-    """Yield the remainder, the figures and the method."""
-    yield f'"remainder":{{{_remainder(distribution.remainder)}}}'
-    yield f'"excluded":{_number(distribution.pruned)}'
-    yield f'"count":{_count(distribution.count)}'
-    yield _figure("log2_count", distribution.figures.log2_count)
-    yield _figure("entropy_bits", distribution.figures.entropy_bits)
-    yield _figure("log_normaliser", distribution.figures.log_normaliser)
-    yield f'"conflict":{"null" if (k := distribution.conflict) is None else _number(k)}'
-    yield f'"model":{_text(distribution.model)},"method":{_text(distribution.method)}'
-    yield from _trust(distribution)
-    yield f'"reason":{_text(distribution.reason)},"seed":{distribution.seed}'
-
-
-def _trust(distribution: Distribution) -> Iterator[str]:
-    """Yield convergence, error and optimality."""
-    marginals = distribution.marginals
-    yield f'"converged":{_text(distribution.converged)}'
+def _figures(distribution: Distribution) -> dict[str, Any]:
+    """Return the remainder, the figures and the method."""
+    rest, figures, marginals = distribution.remainder, distribution.figures, distribution.marginals
     sampled = marginals.kind == "estimate"
-    error = float((marginals.high - marginals.value).max()) if sampled else None
-    yield f'"error":{"null" if error is None else _number(error)}'
-    yield f'"optimal":{_text(distribution.gap == 0.0)},"gap":{_open(distribution.gap)}'
+    return {
+        "remainder": {
+            "count": _count(rest.count),
+            "log2_count": _open(rest.log2_count),
+            "probability": rest.probability,
+            "interval": rest.interval,
+        },
+        "excluded": distribution.pruned,
+        "count": _count(distribution.count),
+        **_figure("log2_count", figures.log2_count),
+        **_figure("entropy_bits", figures.entropy_bits),
+        **_figure("log_normaliser", figures.log_normaliser),
+        "conflict": distribution.conflict,
+        "model": distribution.model,
+        "method": distribution.method,
+        "converged": distribution.converged,
+        "error": float((marginals.high - marginals.value).max()) if sampled else None,
+        "optimal": distribution.gap == 0.0,
+        "gap": _open(distribution.gap),
+        "reason": distribution.reason,
+        "seed": distribution.seed,
+    }
 
 
-def _remainder(remainder: Remainder) -> str:
-    return (
-        f'"count":{_count(remainder.count)},"log2_count":{_open(remainder.log2_count)},'
-        f'"probability":{_number(remainder.probability)},"interval":{_text(remainder.interval)}'
-    )
+def _figure(name: str, figure: Figure) -> dict[str, Any]:
+    bounds = None if figure.kind == "exact" else (_open(figure.low), _open(figure.high))
+    return {name: _open(figure.value), f"{name}_interval": bounds}
 
 
-def _figure(name: str, figure: Figure) -> str:
-    exact = figure.kind == "exact"
-    interval = "null" if exact else f"[{_open(figure.low)},{_open(figure.high)}]"
-    return f'"{name}":{_open(figure.value)},"{name}_interval":{interval}'
-
-
-def _count(count: int | None) -> str:
-    """Return a count as JSON text, since it may exceed what JSON readers support."""
-    return "null" if count is None else f'"{digits(count)}"'
+def _count(count: int | None) -> str | None:
+    """Return a count as text, since it may exceed what JSON readers support."""
+    return None if count is None else digits(count)
 
 
 def digits(count: int) -> str:
@@ -326,6 +266,6 @@ def whole(text: str) -> int:
     return int(Decimal(text))
 
 
-def _open(value: float) -> str:
-    """Return a number, or null for infinity, which JSON does not have."""
-    return repr(value) if math.isfinite(value) else "null"
+def _open(value: float) -> float | None:
+    """Return a number, or None for infinity, which JSON does not have."""
+    return float(value) if math.isfinite(value) else None
