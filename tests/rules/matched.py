@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oracles.patterns import parse
-from partita.rules.compile import Matcher
+from partita.rules.compile import SEPARATOR, Alphabet, Matcher, Tests
 from partita.rules.phases import Candidate, PhaseMatching
-from partita.rules.predicates import SEPARATOR, Alphabet, Tests
 from partita.rules.syntax import Node, count_ways, reverse
 
 Phrases = Sequence[Mapping[str, Any] | None]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.patterns import holds
-from partita.rules.predicates import AttributeTests, Tests
+from partita.rules.compile import AttributeTests, Tests
 from partita.rules.syntax import Test
 
 BELOW = {"A": frozenset({"A", "B"}), "B": frozenset({"B"})}
@@ -65,7 +65,7 @@ def test_a_regular_expression_is_a_test_like_others() -> None:
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: Any) -> None:
-    monkeypatch.setattr("partita.rules.predicates.CACHE_SIZE", 3)
+    monkeypatch.setattr("partita.rules.compile.CACHE_SIZE", 3)
     column = AttributeTests()
     column.add(1, Test("a", "=", ("5",)), {})
     assert [column[str(n)] for n in range(10)] == [int(n == 5) for n in range(10)]

@@ -43,7 +43,7 @@ GROUPS = {
                "configurations.search.prices", "configurations.certified.posterior"),
     "sparse": ("configurations.sparse.kernels",
                "configurations.sparse.posterior", "configurations.sparse.tree"),
-    "sampled": ("configurations.sampled.moves", "configurations.sampled.runs"),
+    "sampled": ("configurations.sampled.kernels",),
     "merging": ("configurations.merging.kernels", "configurations.merging.particles"),
     "values": ("fusion.numeric_kernels", "linkage.value_levels"),
     "records": ("linkage.neighbours", "linkage.pair_trees"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.errors import InputError
-from partita.rules.compile import CompiledPattern, Span, Spans
+from partita.rules.compile import CompiledPattern, Span, Spans, compared_text
 from partita.rules.domain import (
     Call,
     Constant,
@@ -19,7 +19,6 @@ from partita.rules.domain import (
     labels_used,
 )
 from partita.rules.phrases import Phrase, SharedPhrase
-from partita.rules.predicates import compared_text
 from partita.rules.syntax import SINGLE_VALUED
 from partita.rules.values import PARSERS
 from partita.templates.schema import Schema

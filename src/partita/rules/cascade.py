@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from partita.core.templates import Region
 from partita.rules.build import Contribution
+from partita.rules.compile import SEPARATOR, Tests
 from partita.rules.domain import RuleSet
 from partita.rules.phases import Encode, Matches, Stage, replace_matches
 from partita.rules.phrases import (
@@ -21,7 +22,6 @@ from partita.rules.phrases import (
     SharedPhrase,
     combine_meanings,
 )
-from partita.rules.predicates import SEPARATOR, Tests
 from partita.text.assertions import Statuses
 from partita.text.tokens import lower_words
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from partita.core.templates import Region
 from partita.rules.cascade import Cascade, CascadeStep, TokenColumns
+from partita.rules.compile import Descendants
 from partita.rules.domain import (
     At,
     Call,
@@ -23,7 +24,6 @@ from partita.rules.domain import (
 )
 from partita.rules.phase_files import OWN_TESTS
 from partita.rules.phases import cost
-from partita.rules.predicates import Descendants
 from partita.rules.syntax import (
     Atom,
     LabelledPattern,

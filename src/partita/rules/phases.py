@@ -8,10 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from partita.rules.build import Builder, Contribution, Contributor, MatchContext
-from partita.rules.compile import END, PHRASE, Matcher, Spans
+from partita.rules.compile import (
+    END,
+    PHRASE,
+    SEPARATOR,
+    Alphabet,
+    Matcher,
+    Spans,
+    Tests,
+    character_class,
+)
 from partita.rules.domain import Phase, Rule
 from partita.rules.phrases import SharedPhrase
-from partita.rules.predicates import SEPARATOR, Alphabet, Tests, character_class
 from partita.rules.syntax import count_ways, first_atoms, reverse
 
 # The budget of a message in a phase, in ways to match (about 30 ns each); beyond it, a phase stops.

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.partitions import Labels, distribution, log_weights
-from partita.configurations.sampled.moves import (
+from partita.configurations.sampled.kernels import (
     ChainPairs,
     State,
     exchange,

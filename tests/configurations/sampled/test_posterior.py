@@ -16,6 +16,7 @@ from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs,
 from partita.configurations.exact.posterior import exact
 from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled import posterior as module
+from partita.configurations.sampled.kernels import elite
 from partita.configurations.sampled.posterior import (
     ChainSummary,
     ChainTally,
@@ -28,7 +29,6 @@ from partita.configurations.sampled.posterior import (
     sampled,
     starts,
 )
-from partita.configurations.sampled.runs import elite
 from partita.core import Budget, Figure, FloatArray, Posterior, restricted_growth
 from partita.errors import TooLarge, Unavailable
 

@@ -40,8 +40,7 @@ from partita.core import (
 from partita.errors import TooLarge, Unavailable
 
 if TYPE_CHECKING:
-    from partita.configurations.sampled.moves import ChainPairs, State
-    from partita.configurations.sampled.runs import Elite
+    from partita.configurations.sampled.kernels import ChainPairs, Elite, State
 
 
 ERROR = 0.01  # the largest standard error of a pair that still counts as an answer
@@ -248,7 +247,7 @@ def moves_of(n: int) -> int:
 
 def chain_pairs(theta: FloatArray) -> ChainPairs:
     """Return the compatible pairs by rows; partners are picked in proportion to min(odds, e³)."""
-    from partita.configurations.sampled.moves import ChainPairs
+    from partita.configurations.sampled.kernels import ChainPairs
 
     n = len(theta)
     possible = theta > -np.inf
@@ -298,7 +297,7 @@ def starts(pairs: ChainPairs, rng: np.random.Generator) -> list[State]:
 
 def _scattered_state(pairs: ChainPairs, beta: float, rng: np.random.Generator) -> State:
     """Return a state in which each template in turn drew its cell, the log-odds times beta."""
-    from partita.configurations.sampled.moves import blank, place
+    from partita.configurations.sampled.kernels import blank, place
 
     n, state = len(pairs.theta), blank(len(pairs.theta))
     warm = pairs._replace(theta=pairs.theta * beta)
@@ -308,8 +307,7 @@ def _scattered_state(pairs: ChainPairs, beta: float, rng: np.random.Generator) -
 
 
 def state_of(pairs: ChainPairs, labels: IntArray) -> State:
-    from partita.configurations.sampled.moves import blank
-    from partita.configurations.sampled.runs import adopt
+    from partita.configurations.sampled.kernels import adopt, blank
 
     state = blank(len(labels))
     adopt(pairs, state, restricted_growth(labels))
@@ -340,8 +338,7 @@ def _steepest(theta: FloatArray) -> float:
 
 def annealed_state(pairs: ChainPairs, rng: np.random.Generator) -> State:
     """Return a state from a random order of templates by annealing."""
-    from partita.configurations.sampled.moves import blank, place
-    from partita.configurations.sampled.runs import run_chain, states
+    from partita.configurations.sampled.kernels import blank, place, run_chain, states
 
     n, state = len(pairs.theta), blank(len(pairs.theta))
     warm = pairs._replace(theta=np.empty_like(pairs.theta))
@@ -387,7 +384,7 @@ class Chain:
     scores: list[FloatArray] = field(default_factory=list)
 
     def run(self, sweeps: int) -> None:
-        from partita.configurations.sampled.runs import Notes, run_chain
+        from partita.configurations.sampled.kernels import Notes, run_chain
 
         self.counts[:] = 0
         scores = np.empty(sweeps)
@@ -398,7 +395,7 @@ class Chain:
 
     def census(self, marks: NDArray[np.uint64], sweeps: int) -> FloatArray:
         """Return, for each further sweep, whether it ends in one of the marked partitions."""
-        from partita.configurations.sampled.runs import hits
+        from partita.configurations.sampled.kernels import hits
 
         hit = np.zeros(sweeps)
         hits(
@@ -421,7 +418,7 @@ def wander(
     pairs: ChainPairs, state: State, count: int, apart: int, rng: np.random.Generator
 ) -> NDArray[np.int32]:
     """Continue from a state; return so many states, so many sweeps apart, as rows of labels."""
-    from partita.configurations.sampled.runs import run_chain, states
+    from partita.configurations.sampled.kernels import run_chain, states
 
     n = len(pairs.theta)
     notes = states(count, n)
@@ -431,7 +428,7 @@ def wander(
 
 def chains(pairs: ChainPairs, seeds: np.random.SeedSequence) -> list[Chain]:
     """Return one chain for each start."""
-    from partita.configurations.sampled.runs import elite
+    from partita.configurations.sampled.kernels import elite
 
     n = len(pairs.theta)
     first, *others = (np.random.default_rng(seed) for seed in seeds.spawn(1 + chain_count(n)))
@@ -622,7 +619,7 @@ class Ladder:
         return 2.5 * steps * self.cost + self.fresh
 
     def _one(self, number: int, steps: int, seed: np.random.SeedSequence) -> FloatArray:
-        from partita.configurations.sampled.runs import ladder
+        from partita.configurations.sampled.kernels import ladder
 
         n, rng = len(self.order), np.random.default_rng(seed)
         state = state_of(self.pairs, self.begin[number % len(self.begin)])
@@ -743,7 +740,7 @@ def best_unvisited(
     pairs: ChainPairs, visited: Elite, rng: np.random.Generator, meter: SweepMeter
 ) -> float:
     """Return the largest log-weight that cooling finds and no chain visited; −∞ if none."""
-    from partita.configurations.sampled.runs import mark
+    from partita.configurations.sampled.kernels import mark
 
     marks, best = set(visited.marks.tolist()), -np.inf
     begun, count = time.monotonic(), int(np.clip(meter.sweeps() / (10 * COOLING), 1, SEARCHES))
@@ -767,7 +764,7 @@ def best_visited(pairs: ChainPairs, visited: Elite, k: int) -> Best:
 
 def _expand_best(pairs: ChainPairs, visited: Elite, k: int) -> Elite:
     """Expand the k best, the best first, until all have been expanded."""
-    from partita.configurations.sampled.runs import elite, expand_state
+    from partita.configurations.sampled.kernels import elite, expand_state
 
     n = len(pairs.theta)
     best = elite(max(k, 16), n)
