@@ -194,3 +194,44 @@ def test_reports_say_how_far_to_believe():
     low, high = facts["dependence"]["effective_claims_interval"]
     assert 1 <= low <= facts["dependence"]["effective_claims"] <= high <= 8
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def held(outside: int, inside: int, unknown: float) -> HeldOutClaims:
+    """Claims of reliable sources: some lie outside of what the others state, others agree."""
+    count = outside + inside
+    out = np.arange(count) < outside
+    return HeldOutClaims(
+        owner=np.arange(count),
+        probability=np.full(count, 1.0 - unknown),
+        share=np.ones(count),
+        likelihood=(~out).astype(float),
+        unknown=np.where(out, unknown, unknown / 4),
+        evidence=np.full(count, 3.0),
+        outside=out.astype(float),
+        guess=(~out).astype(float),
+        elsewhere=out.astype(float),
+        reliability=np.full(count, 0.9),
+    )
+
+
+def test_claims_outside_the_others_raise_unknown_and_agreement_lowers_it():
+    rare, usual = (fit_held_out(held(n, 400 - n, 0.1), 0.1).unknown for n in (2, 160))
+    assert rare < usual
+    nothing = fit_held_out(held(0, 100, 0.0), 0.1)
+    assert nothing.unknown == 1.0
+
+
+def test_a_notebook_shows_how_far_to_believe_claims():
+    import pandas as pd
+
+    import partita
+
+    rng = np.random.default_rng(0)
+    claims = sources(rng, 30, 0.2, 4)
+    columns = (claims.sources, claims.objects, claims.values)
+    numbers = (claims.source, claims.object, claims.value)
+    texts = [[names[n] for n in of] for names, of in zip(columns, numbers, strict=True)]
+    frame = pd.DataFrame(dict(zip(("source", "object", "value"), texts, strict=True)))
+    shown = partita.fuse(frame)._repr_html_()
+    assert "How far to believe value" in shown
+    assert shown.count("<circle") == 8

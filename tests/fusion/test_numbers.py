@@ -17,15 +17,18 @@ from partita.evaluation.fusion import measure_fusion
 from partita.fusion.answers import answers
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse_slots
+from partita.fusion.kinds import Reading
 from partita.fusion.numeric_slots import (
     DEGREES,
     LEAST_FACTOR,
     _density,
+    _steps,
     first_scales,
     numeric_frame,
     numeric_problem,
     student_t,
 )
+from partita.fusion.parsed_claims import positions
 from partita.fusion.value_reading import parse_slot
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
@@ -270,3 +273,14 @@ def test_an_interval_of_one_day_states_the_probability_of_that_day():
         assert one.estimate.probability == pytest.approx(by_value[one.estimate.low], abs=1e-9)
     stated, observed = measure_fusion(belief, truths, None).intervals
     assert abs(stated - observed) < 0.04
+
+
+def test_a_source_of_small_numbers_does_not_round_to_large_steps():
+    rows = [(f"s{s}", f"o{n}", "price", f"{3 + n * 1.37:.2f}") for n in range(40) for s in range(4)]
+    rows += [("hundreds", f"o{n}", "price", f"{100 * (3 + n * 1.37):.2f}") for n in range(40)]
+    claims = Claims.of(rows)
+    parsed = parse_slot(claims, "number", Reading())
+    values = positions(parsed.statements.values, "number")
+    assert _steps(parsed.statements, values, "number") == {"hundreds": 1.0}
+    best = fuse_slots(claims).slots[0].best()
+    assert all(float(best[f"o{n}"][0]) == pytest.approx(3 + n * 1.37, abs=0.01) for n in range(40))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import product
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from partita.app.fuse import fuse_sources
+from partita.cli import app
 from partita.errors import InputError, TotalConflict
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse_slots
@@ -271,3 +274,35 @@ def test_a_wrong_declaration_of_states_names_its_line(tmp_path, text):
     (tmp_path / "domain.yaml").write_text(f"domain: d\nextends: depots\nslots:\n  STATUS: {text}\n")
     with pytest.raises(InputError, match=r"domain.yaml.*line 4"):
         read_domain(tmp_path)
+
+
+def test_the_later_of_a_message_and_a_table_has_the_current_state(tmp_path):
+    """Both values are shown; which is more probable follows the days of message and row."""
+    domain = tmp_path / "guarded"
+    domain.mkdir()
+    (domain / "domain.yaml").write_text(
+        "domain: guarded\nextends: depots\nslots:\n  STATUS: {type: state, absorbing: [DESTROYED], "
+        "groups: {condition: [OPERATIONAL, DAMAGED, DESTROYED]}}\n"
+    )
+    message, results = tmp_path / "message.txt", tmp_path / "message.jsonl"
+    message.write_text("Date: 12 May 2024\n\nThe fuel depot at Kinston was destroyed.\n")
+    done = CliRunner().invoke(
+        app, ["run", str(message), "--domain", str(domain), "--out", str(results)]
+    )
+    assert done.exit_code == 0
+    assert json.loads(results.read_text().splitlines()[-1])["date"] == "2024-05-12"
+    found = {}
+    for day in ("2024-02-01", "2025-03-01"):
+        table = tmp_path / f"table-{day}.csv"
+        table.write_text(
+            f"facility,location,type,status,seen\ndepot,Kinston,fuel,operational,{day}\n"
+        )
+        fused = fuse_sources([results, table], FuseOptions(domain=str(domain))).fused
+        [status] = [one.slots["STATUS"] for one in fused.entities if "STATUS" in one.slots]
+        found[day] = {one.text: one.probability.value for one in status.values}
+        assert set(found[day]) == {"OPERATIONAL", "DESTROYED"}
+        assert sum(found[day].values()) <= 1.0
+        assert status.conflict > 0.3
+    early, late = found.values()
+    assert early["DESTROYED"] > early["OPERATIONAL"]
+    assert late["OPERATIONAL"] > early["OPERATIONAL"]

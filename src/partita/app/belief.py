@@ -170,6 +170,13 @@ class Belief(Tabular):
             "copying": lambda: row_columns(list(_copying(self.fusion))),
         }
 
+    def _repr_html_(self) -> str:
+        """Return the values, and for claims how far to believe them."""
+        from partita.views.fusion import held_out_plots
+
+        beliefs = self.fusion.fused.slots if isinstance(self.fusion, Fusion) else ()
+        return Tabular._repr_html_(self) + held_out_plots(beliefs)
+
     def __repr__(self) -> str:
         objects = len({one.object for one in self.values})
         return f"Belief({objects:,} objects, {len(self.sources):,} reliabilities)"

@@ -111,6 +111,29 @@ def _dependence_text(belief: SlotBelief) -> Iterator[str]:
             yield f"  {one.stated:6.2f}  {one.agreed:6.2f}  {text_bar(one.agreed)}\n"
 
 
+def held_out_plots(beliefs: Iterable[SlotBelief]) -> str:
+    """Draw what is stated of the best values against how often held-out claims agree."""
+    from partita.evaluation.calibration import ReliabilityBin
+    from partita.views.markup import Html, element, join_markup, reliability_plot
+    from partita.views.palette import colour
+
+    edge, accent = colour("edge"), colour("accent")
+    style = Html(
+        f".held-out line {{ stroke: {edge} }} .held-out polyline {{ stroke: {accent} }} "
+        f".held-out polyline {{ fill: none }} .held-out circle {{ fill: {accent} }} "
+        ".held-out text { font-size: 11px; fill: currentColor }"
+    )
+    figures: list[str] = []
+    for fit, name in ((one.held_out, one.name) for one in beliefs):
+        if fit is not None and fit.bins:
+            label = f"How far to believe {clean(name)}: {count_text(fit.claims, 'held-out claim')}"
+            bins = [ReliabilityBin(one.count, one.stated, one.agreed) for one in fit.bins]
+            plot = reliability_plot(bins, label)
+            parts = (element("style", style), plot, element("figcaption", label))
+            figures.append(element("figure", *parts, class_="held-out"))
+    return join_markup(figures)
+
+
 def _answer(answer: SlotAnswer, width: int) -> Iterator[str]:
     yield f"{cut_text(f'  {clean(answer.object)}', width)}\n"
     best = max((one.probability for one in answer.values), default=0.0)

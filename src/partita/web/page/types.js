@@ -151,6 +151,7 @@
  * @property {FusedSet[]} [sets]
  * @property {any[]} sources
  * @property {any[]} [copying] not for beliefs
+ * @property {Record<string, any>} [slots] what was learned of each slot of claims
  * @property {string[]} notes
  * @property {Record<string, string>} runs which file is which run
  * @property {{pairs: number, of: number}} [compared]

@@ -98,9 +98,33 @@ export function reliabilityDiagram(before, after, width) {
   const x = scale([0, 1], [RELIABILITY_MARGIN, side - 10]);
   const y = scale([0, 1], [side - RELIABILITY_MARGIN, 10]);
   chart.append(
-    ...reliabilityFrame(x, y, side),
+    ...reliabilityFrame(x, y, side, ["predicted", "observed"]),
     ...reliabilitySeries(before, x, y, "before"),
     ...reliabilitySeries(after, x, y, "after"),
+  );
+  return chart;
+}
+
+/**
+ * What the other claims state of their best value, against how often a held-out claim agrees.
+ * @param {{count: number, stated: number, agreed: number}[]} bins
+ * @param {number} width
+ */
+export function agreementDiagram(bins, width) {
+  const side = Math.min(MAX_SIDE, width);
+  const label = bins.map((bin) => `stated ${bin.stated.toFixed(2)}, agreed ${bin.agreed.toFixed(2)}`);
+  const chart = svgDrawing(side, side, label.join("; "), "reliability");
+  chart.setAttribute("width", String(side));
+  const x = scale([0, 1], [RELIABILITY_MARGIN, side - 10]);
+  const y = scale([0, 1], [side - RELIABILITY_MARGIN, 10]);
+  const points = bins.map(({ count, stated, agreed }) => ({
+    count,
+    predicted: stated,
+    observed: agreed,
+  }));
+  chart.append(
+    ...reliabilityFrame(x, y, side, ["stated", "agreed"]),
+    ...reliabilitySeries(points, x, y, "after", "held-out claims"),
   );
   return chart;
 }
@@ -121,8 +145,13 @@ function calibrationError(bins) {
   );
 }
 
-/** @param {(v: number) => number} x @param {(v: number) => number} y @param {number} side */
-function reliabilityFrame(x, y, side) {
+/**
+ * @param {(v: number) => number} x
+ * @param {(v: number) => number} y
+ * @param {number} side
+ * @param {string[]} axes
+ */
+function reliabilityFrame(x, y, side, [across, up]) {
   const lines = [0, 0.25, 0.5, 0.75, 1].flatMap((value) => [
     shape("line", { x1: x(0), x2: x(1), y1: y(value), y2: y(value), class: "grid" }),
     textShape(
@@ -137,8 +166,8 @@ function reliabilityFrame(x, y, side) {
     ),
   ]);
   const names = [
-    textShape("text", { x: x(1), y: side - 6, class: "axis", "text-anchor": "end" }, "predicted"),
-    textShape("text", { x: x(0) + 6, y: y(1) + 14, class: "axis" }, "observed"),
+    textShape("text", { x: x(1), y: side - 6, class: "axis", "text-anchor": "end" }, across),
+    textShape("text", { x: x(0) + 6, y: y(1) + 14, class: "axis" }, up),
   ];
   return [
     ...lines,
@@ -153,13 +182,15 @@ function reliabilityFrame(x, y, side) {
  * @param {(value: number) => number} x
  * @param {(value: number) => number} y
  * @param {"before"|"after"} kind
+ * @param {string} [what]
  */
-function reliabilitySeries(bins, x, y, kind) {
+function reliabilitySeries(bins, x, y, kind, what = "pairs") {
   const points = bins.map((bin) => `${x(bin.predicted)} ${y(bin.observed)}`);
   const largest = Math.max(1, ...bins.map((bin) => bin.count));
   const dots = bins.map((bin) => {
     const [predicted, observed] = [bin.predicted, bin.observed].map((value) => value.toFixed(3));
-    const title = `${kind}: predicted ${predicted}, observed ${observed}, ${bin.count} pairs`;
+    const figures = `predicted ${predicted}, observed ${observed}, ${bin.count} ${what}`;
+    const title = what === "pairs" ? `${kind}: ${figures}` : figures;
     const size = 3 + 4 * Math.sqrt(bin.count / largest);
     return reliabilityDot(x(bin.predicted), y(bin.observed), size, kind, title);
   });

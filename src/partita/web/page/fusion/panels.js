@@ -1,5 +1,6 @@
 /** The result of fusion: values, conflicts, what changes without a source, and reliabilities. */
 
+import { agreementDiagram } from "../charts/learning.js";
 import { append, bar, button, el, labelled, replaceContent, select } from "../dom.js";
 import { count, plural, probability } from "../format.js";
 import { selection } from "./input.js";
@@ -24,6 +25,7 @@ export function drawFused(root, fused, setWithout) {
     contradictions(fused),
     thingList(fused),
     trustPanel(fused),
+    agreementPanel(fused),
   );
 }
 
@@ -117,6 +119,34 @@ export function trustPanel(fused) {
     el("p", { class: "quiet" }, HINT),
     el("ul", { class: "trusted" }, ...rows),
     ...(fused.copying ?? []).map(copyingLine),
+  );
+}
+
+const AGREEMENT_HINT =
+  "Claims were held out and predicted from the others. Agreement is below what is stated, since " +
+  "a held-out claim may be wrong too; the two should rise together.";
+const DIAGRAM = 240;
+
+/** How far the claims of each slot bear out what is stated. @param {Fused} fused */
+function agreementPanel({ slots = {} }) {
+  const figures = Object.entries(slots)
+    .filter(([, { held_out: heldOut }]) => heldOut?.bins.length)
+    .map(([name, { held_out: heldOut }]) =>
+      el(
+        "figure",
+        {},
+        agreementDiagram(heldOut.bins, DIAGRAM),
+        el("figcaption", { class: "quiet" }, `${name}: ${count(heldOut.claims)} claims`),
+      ),
+    );
+  if (!figures.length) return null;
+  const title = "How far to believe this table";
+  return el(
+    "section",
+    { class: "panel", "aria-label": title },
+    el("h2", {}, title),
+    el("p", { class: "quiet" }, AGREEMENT_HINT),
+    ...figures,
   );
 }
 
