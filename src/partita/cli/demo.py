@@ -108,14 +108,14 @@ def _article(runner: Runner, width: int, colour: bool) -> Iterator[str]:
 
 def _several_mentions(resolved: Resolved, width: int) -> Iterator[str]:
     from partita.views.layout import cut_text
-    from partita.views.message import DocumentView, by_mentions, label
+    from partita.views.message import DocumentView, by_mentions, label, right_share
 
     view = DocumentView.of(resolved)
-    cohesion = view.cohesion()
+    belonging = view.belonging()
     for entity in by_mentions(resolved.entities):
         if len(entity.templates) > 1:
             texts = ", ".join(view.templates[name].text for name in entity.templates)
-            line = f"{label(entity)} {cohesion[entity.id]:.2f}: {texts}"
+            line = f"{label(entity)} {right_share(entity, belonging):.2f}: {texts}"
             yield f"  {cut_text(line, width - 2)}\n"
     pronouns = [one for one in view.decisions() if one.template.form == "pronoun"]
     if pronouns:

@@ -295,6 +295,8 @@ def longest_name(members: Sequence[Template], schema: Schema) -> str:
     Where names need not match, the longest that contains the most frequent one.
     """
     names = [name for member in members for name in _names(member, schema)]
+    if any(member.form in ("definite", "indefinite") for member in members):
+        names = [name for name in names if not name[:1].isdigit()]  # a date is no name of a thing
     if isinstance(schema.slots.get(NAME), StringsType) and names:
         counts = Counter(names)
         frequent = set(min(counts, key=lambda name: (-counts[name], -len(name), name)).split())

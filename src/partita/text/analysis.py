@@ -19,7 +19,6 @@ from partita.files.text import whole_bytes
 from partita.parameters import shipped_bytes
 from partita.text import parser as parsing
 from partita.text.expressions import Mention, PlacedSentence, Tree, Word
-from partita.text.given_names import listed_as
 from partita.text.mentions import (
     CHILD_POSITIONS,
     MIN_NAME_PROBABILITY,
@@ -55,8 +54,7 @@ from partita.text.tokens import Tokens, tokenize
 from partita.text.words import CLASSES, shipped_words
 
 SHIPPED = "analyser.npz"
-GROUPS = 4  # of each word of the table of words
-KNOWLEDGE = GROUPS + 3  # columns of a word that come from tables
+KNOWLEDGE = 6  # columns of a word that come from the table of words
 WIDTH = len(COLUMNS) + KNOWLEDGE
 THRESHOLD = 0.45  # least probability of a mention
 REMEMBERED = 1 << 16
@@ -105,7 +103,7 @@ class Analyser:
     _described: dict[tuple[str, int], tuple[str, str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.groups.shape != (GROUPS, len(shipped_words().words)):
+        if self.groups.shape != (KNOWLEDGE - 2, len(shipped_words().words)):
             raise ValueError("groups do not fit the table of words")
         object.__setattr__(self, "forms", WordRows(self.columns, WIDTH))
         object.__setattr__(self, "_described", {})
@@ -115,17 +113,17 @@ class Analyser:
         return [*word_columns(word, self.tagger.lexicon), *self._knowledge(word)]
 
     def _knowledge(self, word: str) -> list[int]:
-        """Return the cluster, the noun classes and the groups of a word, and what it may name."""
-        table, listed = shipped_words(), listed_as(word)
+        """Return the cluster, the noun classes and the groups of a word."""
+        table = shipped_words()
         row = table.find(word)
         if row < 0:
-            return [*[0] * (KNOWLEDGE - 1), listed]
+            return [0] * KNOWLEDGE
         classes = [CLASSES.index(name) for name in table.noun_classes(word)[:2]]
         if not classes and word[-1:] in "sS":
             classes = [CLASSES.index(name) for name in table.noun_classes(word[:-1])[:2]]
         sense = sum(code * scale for code, scale in zip(classes, (1, 32), strict=False))
         groups = (self.groups[:, row].astype(int) + 1).tolist()
-        return [int(table.clusters[row]) + 1, sense + 1, *groups, listed]
+        return [int(table.clusters[row]) + 1, sense + 1, *groups]
 
     def trees(
         self, words: Sequence[str], ends: Sequence[int], *, space: Sequence[int] | None = None

@@ -17,8 +17,6 @@ from partita.parameters import shipped_text
 SHARES = 20  # steps of the share of women in the table
 ENDING = 3  # letters by which the names that are not listed are compared
 PRIOR = 4.0  # names that the share of a shorter ending counts for
-SIZES = 5  # of places, with none
-FREQUENT = 5  # digits of the number of people with a frequent name
 CERTAIN = 0.02  # no name says more than this share leaves
 
 
@@ -93,12 +91,6 @@ def share_by_ending(name: str) -> float:
 def place_size(name: str) -> int:
     """Return the size of a place of the table, 0 if there is none of this name."""
     return shipped_names().places.get(name.lower(), 0)
-
-
-def listed_as(word: str) -> int:
-    """Return a code of what a word may name: nothing (0), places by size, given names by number."""
-    given = shipped_names().given.get(_plain(word))
-    return place_size(word) + SIZES * (0 if given is None else 1 + (given.digits >= FREQUENT))
 
 
 def _plain(name: str) -> str:

@@ -16,7 +16,7 @@ from partita.text.tagger_models import PADDING, Rows
 # The columns of a word: the tagger's up to its context, then the parser's own.
 COLUMNS = (
     *TAGGER_COLUMNS[:14], "tag", "upos", "relation", "lefts", "rights",
-    "cluster", "sense", "group", "family", "kind", "kinds", "listed",
+    "cluster", "sense", "group", "family", "kind", "kinds",
 )  # fmt: skip
 COLUMN = {name: place for place, name in enumerate(COLUMNS)}
 STATES = ("gap", "deep", "signs", "verbs", "direction")  # columns of the row of the state

@@ -171,9 +171,11 @@ def _pair(p: float, pair: Sequence[Template], texts: Mapping[str, str], width: i
 MAX_ENTITIES = 15  # shown, of those with two or more mentions
 MAX_ONCE = 12  # named entities with one mention
 MAX_EXPRESSIONS = 5
-MAX_DECISIONS = 8
+MAX_DECISIONS = 5
+MATTERS = 1.0  # least consequence of a decision that is shown
 MAX_CHOICES = 3
 DOUBTFUL = 0.75  # an uncertain decision has no choice above this
+BELONGS = 0.5  # least probability of a mention that belongs to its entity without a doubt
 LIKELY = 0.5  # least probability of a slot value that is shown
 MIN_SHOWN_CHOICE = 0.02  # least probability of a choice that is shown
 LABEL, CHOICE, NARROW = 34, 28, 8  # columns
@@ -217,7 +219,7 @@ def by_mentions(entities: Iterable[Entity]) -> list[Entity]:
 
 def label(entity: Entity) -> str:
     """Return the name of an entity, or the first description that looks like one, or the first."""
-    like_names = (text for text in entity.descriptions if " " in text and text.istitle())
+    like_names = (t for t in entity.descriptions if " " in t and t.istitle() and t[0].isalpha())
     first = next(iter(entity.descriptions), entity.anchor)
     shown = one_line(entity.name or next(like_names, first))
     return shown.removesuffix("'s").removesuffix("’s")
@@ -234,6 +236,16 @@ class Decision:
     def bits(self) -> float:
         return -sum(p * math.log2(p) for _, p in self.choices if p > 0.0)
 
+    @property
+    def consequence(self) -> float:
+        """The expected number of other mentions that the wrong choice puts it apart from, or with.
+
+        If it belongs elsewhere, it is wrong with every mention of the entity that it was given.
+        """
+        sizes = [(p, len(entity.templates) if entity else 0) for entity, p in self.choices]
+        given = sizes[0][1]
+        return sum(p * (given + size) for p, size in sizes[1:])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentView:
@@ -248,19 +260,23 @@ class DocumentView:
         home = {name: entity for entity in resolved.entities for name in entity.templates}
         return cls(resolved, home, {template.id: template for template in resolved.templates})
 
-    def cohesion(self) -> dict[str, float]:
-        """Return for each entity the mean probability of its pairs, by the entity's id."""
-        sums: dict[str, list[float]] = {}
+    def belonging(self) -> dict[str, float]:
+        """Return for each mention of several the probability that it belongs to its entity.
+
+        That is the probability that it corefers with the entity's most central mention, the one
+        with the greatest sum of such probabilities, by the first set that holds both.
+        """
+        found: dict[str, float] = {}
         for distribution in self.resolved.distributions:
-            value = distribution.marginals.value
-            for entity, places in self._cells(distribution).items():
+            value, ids = distribution.marginals.value, distribution.set.ids
+            for places in self._cells(distribution).values():
                 if len(places) > 1:
-                    block = value[np.ix_(places, places)]
-                    pairs = len(places) * (len(places) - 1)
-                    total = sums.setdefault(entity, [0.0, 0.0])
-                    total[0] += float(block.sum() - np.trace(block))
-                    total[1] += pairs
-        return {entity: total / pairs for entity, (total, pairs) in sums.items()}
+                    block = np.minimum(value[np.ix_(places, places)], 1.0)
+                    np.fill_diagonal(block, 1.0)
+                    row = block[int(block.sum(axis=0).argmax())]
+                    for place, share in zip(places, row.tolist(), strict=True):
+                        found.setdefault(ids[place], share)
+        return found
 
     def decisions(self, below: float = math.inf) -> Iterator[Decision]:
         """Yield for each mention what it may belong to, by the first set that holds it.
@@ -305,15 +321,20 @@ def _entities(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
     several = [e for e in by_mentions(view.resolved.entities) if len(e.templates) > 1]
     if several:
         yield ""
-        yield bold(f"{'Entities':{LABEL}}  {'type':22}mentions  probability", colour)
-    cohesion = view.cohesion()
+        yield bold(f"{'Entities':{LABEL}}  {'type':22}mentions  right share", colour)
+    belonging = view.belonging()
     for entity in several[:MAX_ENTITIES]:
-        yield _heading(entity, cohesion.get(entity.id, 1.0), colour)
-        yield from _expressions(entity, view.templates, width)
+        yield _heading(entity, right_share(entity, belonging), colour)
+        yield from _expressions(entity, view.templates, belonging, width)
         yield from _likely_slots(entity, width)
     if len(several) > MAX_ENTITIES:
         yield f"and {len(several) - MAX_ENTITIES:,} more with two or more mentions"
     yield from _once(view.resolved.entities, width)
+
+
+def right_share(entity: Entity, belonging: Mapping[str, float]) -> float:
+    """Return the expected share of an entity's mentions that belong to it."""
+    return sum(belonging.get(name, 1.0) for name in entity.templates) / len(entity.templates)
 
 
 def _heading(entity: Entity, probability: float, colour: bool) -> str:
@@ -336,14 +357,22 @@ def _likely(entity: Entity, slot: str) -> str:
     return _plain(best.value, " / ")
 
 
-def _expressions(entity: Entity, templates: Mapping[str, Template], width: int) -> Iterator[str]:
-    """Yield the different expressions of an entity, the most frequent first."""
-    counts: dict[str, int] = {}
+def _expressions(
+    entity: Entity, templates: Mapping[str, Template], belonging: Mapping[str, float], width: int
+) -> Iterator[str]:
+    """Yield the different expressions of an entity, the most frequent first.
+
+    Those that belong to it less probably than not have a question mark, and come last.
+    """
+    counts: dict[tuple[bool, str], int] = {}
     for name in entity.templates:
-        text = one_line(templates[name].text)
-        counts[text] = counts.get(text, 0) + 1
-    shown = sorted(counts, key=lambda text: -counts[text])
-    texts = [f"{cut_text(t, 40)} ×{counts[t]}" if counts[t] > 1 else cut_text(t, 40) for t in shown]
+        key = (belonging.get(name, 1.0) < BELONGS, one_line(templates[name].text))
+        counts[key] = counts.get(key, 0) + 1
+    shown = sorted(counts, key=lambda key: (key[0], -counts[key]))
+    texts = [
+        cut_text(text, 40) + " ?" * doubtful + (f" ×{times}" if times > 1 else "")
+        for (doubtful, text), times in ((key, counts[key]) for key in shown)
+    ]
     more = f", … {len(texts) - MAX_EXPRESSIONS} more" if len(texts) > MAX_EXPRESSIONS else ""
     yield from _wrapped(", ".join(texts[:MAX_EXPRESSIONS]) + more, width)
 
@@ -387,19 +416,20 @@ def _once(entities: Sequence[Entity], width: int) -> Iterator[str]:
 
 
 def _decisions(view: DocumentView, width: int, colour: bool) -> Iterator[str]:
-    doubtful = list(view.decisions(DOUBTFUL))
+    """Yield the open decisions that matter most: those between entities with many mentions."""
+    doubtful = [one for one in view.decisions(DOUBTFUL) if one.consequence >= MATTERS]
     if not doubtful:
         return
-    by_text: dict[str, Decision] = {}  # the most uncertain one of each text
-    for one in sorted(doubtful, key=lambda one: -one.bits):
+    by_text: dict[str, Decision] = {}  # the one of each text with the greatest consequence
+    for one in sorted(doubtful, key=lambda one: (-one.consequence, one.template.start)):
         by_text.setdefault(one_line(one.template.text).lower(), one)
     most = list(by_text.values())[:MAX_DECISIONS]
     yield ""
-    yield bold("Uncertain", colour)
-    for one in sorted(most, key=lambda one: one.template.start):
+    yield bold("Uncertain, what matters most first", colour)
+    for one in most:
         yield _decision_line(one, width)
-    if len(doubtful) > len(most):
-        yield f"  and {count_text(len(doubtful) - len(most), 'more decision')}"
+    if len(by_text) > len(most):
+        yield f"  and {count_text(len(by_text) - len(most), 'more decision')}"
 
 
 def _decision_line(decision: Decision, width: int) -> str:
