@@ -122,7 +122,8 @@ def _several_mentions(resolved: Resolved, width: int) -> Iterator[str]:
         least = max(pronouns, key=lambda one: one.bits)
         names = [(label(one) if one else "new", p) for one, p in least.choices[:2]]
         may_be = " or ".join(f"{cut_text(name, 20)} ({p:.2f})" for name, p in names)
-        yield f"  Least certain pronoun: “{least.template.text}” is {may_be}\n"
+        line = f"Least certain pronoun: “{least.template.text}” is {may_be}"
+        yield f"  {cut_text(line, width - 2)}\n"
 
 
 def _cluster(colour: bool) -> Iterator[str]:
