@@ -44,7 +44,8 @@ def test_uniform_is_not_credited_with_ties(found: PaperExperiment) -> None:
 
 def test_the_report_stands_beside_the_paper(found: PaperExperiment) -> None:
     told = str(found)
-    assert "| evidential |" in told and "1.10 (17)" in told
+    assert "| evidential |" in told
+    assert "1.10 (17)" in told
     json.loads(found.json())
 
 
