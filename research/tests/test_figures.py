@@ -58,35 +58,6 @@ def test_a_figure_without_its_data_is_left_as_it_is(tmp_path, monkeypatch, capsy
     assert page.read_text() == text
 
 
-ROWS = [
-    {"model": "merging", "by": by, "rule": rule, "number": 5, "bits": bits, "difference": change,
-     "low": low, "high": high}
-    for by in ("keys", "templates")
-    for rule, bits, change, low, high in (("random", 0.9, 0.0, 0.0, 0.0),
-                                          ("saved", 0.8, -0.1, -0.15, -0.05),
-                                          ("longest", 0.95, 0.05, -0.1, 0.2))
-]  # fmt: skip
-
-
-def test_studies_are_shown_with_intervals_or_stars(monkeypatch) -> None:
-    found = {("merging", by): [r for r in ROWS if r["by"] == by] for by in ("keys", "templates")}
-    monkeypatch.setattr(figures, "study", lambda command: found)
-    first, second = figures.confirmation("").split("\n\n")
-    assert figures.rows(first) == [
-        ["merging", "5 keys"],
-        ["random", "0.900"],
-        ["saved", "0.800 (-0.100, -0.150 to -0.050)"],
-        ["longest", "0.950 (+0.050, -0.100 to +0.200)"],
-    ]
-    assert figures.rows(second)[0] == ["merging", "5 keys’ templates"]
-    assert figures.rows(figures.comparison("")) == [
-        ["merging", "5 keys", "5 keys’ templates"],
-        ["random", "0.900", "0.900"],
-        ["saved", "-0.100*", "-0.100*"],
-        ["longest", "+0.050", "+0.050"],
-    ]
-
-
 def test_tables_are_chosen_by_their_number(monkeypatch) -> None:
     text = "## Title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n| c | d |\n| --- | --- |\n| 3 | |\n"
     monkeypatch.setattr(figures, "printed", lambda command: text)
