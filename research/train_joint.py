@@ -17,7 +17,7 @@ import numpy as np
 from partita.configurations.joint.model import JointModel, write_joint_model
 from partita.configurations.joint.posterior import joint_posterior
 from partita.core import Configuration, Document, IntArray
-from partita.training.joint import JointSettings, Lesson, train_joint
+from partita.training.joint import JointLesson, JointSettings, train_joint
 from research.joint_corpora import Question, read_gap, read_gum, read_litbank
 
 FREE = ("academic", "bio", "court", "interview", "news", "speech", "textbook", "vlog", "voyage")
@@ -34,7 +34,7 @@ def joins_he_and_she(document: Document) -> bool:
 
 def gap_lessons(
     model: JointModel, questions: Iterable[Question], seed: int = 0, share: float = 1.0
-) -> Iterator[Lesson]:
+) -> Iterator[JointLesson]:
     """Yield texts of GAP with keys drawn from a model given the answer, COPIES of each."""
     for question in questions:
         if min(question.asked) < 0 or len(set(question.asked)) < 3:
@@ -48,7 +48,7 @@ def gap_lessons(
             key = Configuration(cells.values())
             document = Document(question.name, "gap", question.templates, key)
             taught = tuple(question.templates[n].id for n in _taught(question))
-            yield Lesson(document, share, taught)
+            yield JointLesson(document, share, taught)
 
 
 def _taught(question: Question) -> Sequence[int]:

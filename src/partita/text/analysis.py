@@ -36,7 +36,7 @@ from partita.text.mentions import (
     telling_capitals,
     without_headings,
 )
-from partita.text.names import Name, find_names, unify
+from partita.text.names import NameSpan, find_names, join_names
 from partita.text.parser import Parser, feature_places
 from partita.text.parser_kernels import HashedModel
 from partita.text.tagger_models import (
@@ -73,7 +73,7 @@ class Trees:
     tags: NDArray[np.uint8]
     heads: IntArray
     relations: NDArray[np.uint8]
-    names: Mapping[int, Name] = field(default_factory=dict)  # by their heads
+    names: Mapping[int, NameSpan] = field(default_factory=dict)  # by their heads
 
 
 PERSONS = {"executive", "individual", "national", "native", "official", "representative"}
@@ -156,7 +156,7 @@ class Analyser:
             headed_by_institution(
                 words, proper[tags] & telling, bounds, heads, relations, flat, compound
             )
-            tops = unify(names, words, bounds, heads, relations, flat, compound)
+            tops = join_names(names, words, bounds, heads, relations, flat, compound)
         by_head = dict(zip(tops, names, strict=True))
         return Trees(numbers, rows, bounds, tags, heads, relations, by_head)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from partita.core import IntArray
 from partita.text.expressions import WORDED, is_company_word
 from partita.text.given_names import place_size, share_of_women
-from partita.text.names import GREETINGS, OFFICES, Name
+from partita.text.names import GREETINGS, OFFICES, NameSpan
 from partita.text.parser import check_model
 from partita.text.parser_kernels import HashedModel
 from partita.text.tagger_models import Rows
@@ -234,7 +234,7 @@ def decided_types(
     named: BoolArray,
     types: Sequence[str],
     threshold: float,
-    names: Mapping[int, Name],
+    names: Mapping[int, NameSpan],
 ) -> tuple[Found, BoolArray]:
     """Return mentions with the types that their own words decide, and which ones are decided.
 
@@ -271,7 +271,7 @@ def decided_types(
 
 
 def _with_whole_names(
-    found: Found, texts: Sequence[str], named: BoolArray, names: Mapping[int, Name]
+    found: Found, texts: Sequence[str], named: BoolArray, names: Mapping[int, NameSpan]
 ) -> Found:
     """Return the mentions without those that are parts of names; names lie in them whole.
 
@@ -291,7 +291,7 @@ def _with_whole_names(
             places[n, 1] = first
         if not kept[n] or not (named[head] or head in names) or joined == 2:
             continue
-        name = names.get(head, Name(head, head, ""))
+        name = names.get(head, NameSpan(head, head, ""))
         places[n, 1:3] = min(first, name.first), max(last, name.last)
         if last > name.last and _goes_too_far(texts, name, last):
             places[n, 2] = name.last
@@ -303,7 +303,7 @@ def _with_whole_names(
     return Found(places[kept], chances[kept])
 
 
-def _goes_too_far(texts: Sequence[str], name: Name, last: int) -> bool:
+def _goes_too_far(texts: Sequence[str], name: NameSpan, last: int) -> bool:
     """Return whether a mention takes words that no name has: Margaret Hale | disagreed.
 
     In GUM's training part "with", "on" and the like never belong to the name before them.
@@ -424,7 +424,7 @@ def partitives(found: Found, texts: Sequence[str]) -> Found:
 
 
 def agreed(
-    found: Found, texts: Sequence[str], decided: BoolArray, names: Mapping[int, Name]
+    found: Found, texts: Sequence[str], decided: BoolArray, names: Mapping[int, NameSpan]
 ) -> Found:
     """Move the types of mentions towards the mean of those with the same head in the text.
 
@@ -452,7 +452,9 @@ def agreed(
     return Found(found.places, np.hstack([found.chances[:, :1], shares]))
 
 
-def _key(texts: Sequence[str], names: Mapping[int, Name], head: int, first: int, last: int) -> str:
+def _key(
+    texts: Sequence[str], names: Mapping[int, NameSpan], head: int, first: int, last: int
+) -> str:
     if (name := names.get(head)) is not None and name.type in (PERSON, "place"):
         return " ".join(texts[name.first : name.last + 1]).lower()
     if head == last and _is_company(texts, head, first, last):

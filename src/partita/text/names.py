@@ -51,7 +51,7 @@ GREETINGS = _set("Dear Hello Hey Hi")
 PERSON, PLACE, ORGANIZATION, EVENT = "person", "place", "organization", "event"
 
 
-class Name(NamedTuple):
+class NameSpan(NamedTuple):
     """The first and the last word of a name, and the type that it decides, if it does."""
 
     first: int
@@ -72,12 +72,12 @@ class _Words(NamedTuple):
 def find_names(
     texts: Sequence[str], space: Sequence[int], ends: IntArray, proper: BoolArray,
     telling: BoolArray,
-) -> list[Name]:  # fmt: skip
+) -> list[NameSpan]:  # fmt: skip
     """Return the names of several words.
 
     `proper` says which words are tagged as names, `telling` where capital letters mark names.
     """
-    found: list[Name] = []
+    found: list[NameSpan] = []
     for start, end in pairwise([0, *ends.tolist()]):
         places = dict(_places(texts, start, end))
         found += _chains(_Words(texts, space, proper & telling, telling, places), start, end)
@@ -102,7 +102,7 @@ def _is_listed(texts: Sequence[str], first: int, size: int) -> bool:
     return last[:1].isupper() and place_size(" ".join(texts[first : first + size])) > 0
 
 
-def _chains(words: _Words, start: int, end: int) -> Iterator[Name]:
+def _chains(words: _Words, start: int, end: int) -> Iterator[NameSpan]:
     place = start
     while place < end:
         last = _last(words, place, end)
@@ -176,7 +176,7 @@ def _is_state(word: str) -> bool:
     return place_size(word) > 2 or (word.isupper() and len(word) <= 3)
 
 
-def _parts(texts: Sequence[str], first: int, last: int) -> Iterator[Name]:
+def _parts(texts: Sequence[str], first: int, last: int) -> Iterator[NameSpan]:
     """Yield the names of a chain: one before a role, and the one with it."""
     role = next(
         (
@@ -189,15 +189,15 @@ def _parts(texts: Sequence[str], first: int, last: int) -> Iterator[Name]:
     while role - 1 > first and texts[role - 1].lower() in RANKS:
         role -= 1
     if role and texts[role - 1].lower() not in RANKS | OFFICES:
-        before = Name(first, role - 1, type_of(texts, first, role - 1) or ORGANIZATION)
+        before = NameSpan(first, role - 1, type_of(texts, first, role - 1) or ORGANIZATION)
         if role - 1 > first or before.type:
             yield before
         titled = texts[role].isupper()
         first = role + titled
         if first < last:
-            yield Name(first, last, PERSON)
+            yield NameSpan(first, last, PERSON)
         return
-    yield Name(first, last, type_of(texts, first, last))
+    yield NameSpan(first, last, type_of(texts, first, last))
 
 
 def type_of(texts: Sequence[str], first: int, last: int) -> str:
@@ -224,8 +224,8 @@ def _has_initial(words: Sequence[str]) -> bool:
     return any(INITIAL.fullmatch(word.upper()) for word in words[:-1])
 
 
-def unify(
-    names: Sequence[Name], texts: Sequence[str], ends: IntArray, heads: IntArray,
+def join_names(
+    names: Sequence[NameSpan], texts: Sequence[str], ends: IntArray, heads: IntArray,
     relations: NDArray[np.uint8], flat: int, compound: int,
 ) -> list[int]:  # fmt: skip
     """Make every name one part of its tree, and return the head of each.

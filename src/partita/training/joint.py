@@ -111,7 +111,7 @@ class JointSettings:
     uncertain_share: float = 0.5  # share of documents that an epoch also has with uncertain types
 
 
-class Lesson(NamedTuple):
+class JointLesson(NamedTuple):
     """A document to learn from; `share` is the probability that an epoch has it.
 
     Only the decisions of the templates `taught` are learned from: all if there are none. The key of
@@ -231,7 +231,7 @@ def train_joint(
     seed: int = 0,
     settings: JointSettings = JointSettings(),  # noqa: B008 - frozen
     learned_from: str = "",
-    further: Sequence[Lesson] = (),
+    further: Sequence[JointLesson] = (),
     progress: Progress | None = None,
 ) -> JointModel:
     """Train the joint model; the same documents, seed and settings give the same model.
@@ -259,13 +259,13 @@ def lessons_of(
     lexemes: Mapping[str, int],
     settings: JointSettings,
     rng: np.random.Generator,
-    further: Sequence[Lesson] = (),
+    further: Sequence[JointLesson] = (),
 ) -> Lessons:
     """Return the decisions of documents, of copies without types and with uncertain ones."""
-    each = [Lesson(document) for document in documents]
-    each += [Lesson(without_types(document), settings.untyped_share) for document in documents]
+    each = [JointLesson(document) for document in documents]
+    each += [JointLesson(without_types(document), settings.untyped_share) for document in documents]
     each += [
-        Lesson(with_uncertain_types(document, rng), settings.uncertain_share)
+        JointLesson(with_uncertain_types(document, rng), settings.uncertain_share)
         for document in documents
     ]
     each += further
@@ -275,7 +275,7 @@ def lessons_of(
     return Lessons(concatenate_decisions(parts), numbers, shares)
 
 
-def _taught(lesson: Lesson, decisions: Decisions) -> Decisions:
+def _taught(lesson: JointLesson, decisions: Decisions) -> Decisions:
     """Return the decisions of the templates that a lesson teaches."""
     if not lesson.taught:
         return decisions
