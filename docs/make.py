@@ -17,6 +17,8 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
+import nbformat
+from nbclient import NotebookClient
 from typer.main import get_command
 
 import partita
@@ -230,6 +232,20 @@ def _panels(panels: list[tuple[str, list[str], list[str]]]) -> str:
     )
 
 
+def notebooks() -> None:
+    """Run every notebook and keep what it shows."""
+    for path in sorted((HERE / "notebooks").glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        with TemporaryDirectory() as folder:
+            resources = {"metadata": {"path": folder}}
+            NotebookClient(
+                notebook, timeout=600, kernel_name="python3", resources=resources
+            ).execute()
+        for cell in notebook.cells:
+            cell.metadata.pop("execution", None)  # times
+        nbformat.write(notebook, path)
+
+
 def site_style() -> str:
     """The colours of the site: those of the page."""
     roles = {"primary-fg-color": "accent", "accent-fg-color": "fill", "typeset-a-color": "accent"}
@@ -248,6 +264,7 @@ def main() -> None:
     subprocess.run([sys.executable, HERE.parent / "scripts" / "doc_blocks.py"], check=True)
     (HERE / "ordinary-texts.md").write_text(ordinary_texts(), encoding="utf-8")
     (HERE / "pictures" / "before-after.svg").write_text(before_after(), encoding="utf-8")
+    notebooks()
     for page in ("plots.md", "paper.md"):
         pictures(HERE / page)
     (HERE / "site.css").write_text(site_style(), encoding="utf-8")
