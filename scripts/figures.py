@@ -11,7 +11,6 @@ whose data are not in `../shared/data` (or the folder that PARTITA_DATA names) s
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shlex
@@ -431,19 +430,6 @@ def exam_slots() -> str:
     return table(header, [line for line in lines if not line[4].startswith("0.0 ")])
 
 
-def fused_systems() -> str:
-    """Return what fusion expects of each system, and what the key says."""
-    with TemporaryDirectory() as folder:
-        fused = shlex.quote(str(Path(folder) / "fused.txt"))
-        expected = json.loads(printed(f"fuse --from muc {_responses()} --out {fused} --json"))
-        scores = json.loads(printed(f"score-muc {EXAM} {fused} {_responses()} --json"))
-    actual = {name: share(one["all_templates"]["f"] / 100) for name, one in scores.items()}
-    sources = sorted(expected["sources"], key=lambda one: -one["f"])
-    lines = [[one["source"], share(one["f"]), actual[one["source"]]] for one in sources]
-    header = ["system", "F expected, without the key", "F with the key"]
-    return _blank(header, [*lines, ["fused", "", actual["fused"]]])
-
-
 # Sources that contradict each other
 
 
@@ -496,7 +482,6 @@ FIGURES = {
     "exam-slots": Figure(exam_slots, needs=("muc4",)),
     "fused-claims": Figure(fused_claims, needs=("claims",)),
     "fused-things": Figure(fused_things),
-    "fused-systems": Figure(fused_systems, needs=("muc4",)),
     "label-curve": Figure(partial(label_curve, RESTAURANTS, "unique_id"), needs=("records",)),
     "records": Figure(partial(script, "measure_forest {data}/records"), needs=("records",)),
     "simulated-scores": Figure(partial(script, "measure_forest --simulate held-out")),

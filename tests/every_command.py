@@ -66,7 +66,6 @@ fuse claims.csv --json --kind people --discount-copies --without s2
 fuse claims.csv --json --kind several
 fuse places.csv --json --hierarchy hierarchy.csv
 fuse results.jsonl more.jsonl records.csv --json --domain depots
-fuse --from muc answers.txt exam/key --out fused.txt --json
 train messages --characteristics paper --select --out pairs.json --json
 train messages --model joint --out joint.json --json
 experiment messages --test more --largest 5 --json

@@ -1,4 +1,4 @@
-"""What other packages add: domains, commands, and formats of `experiment` and `fuse`.
+"""What other packages add: domains, commands, and formats of `experiment`.
 
 A package names them as entry points; docs/new-domain.md has the groups. Nothing is imported before
 it is used.
@@ -18,7 +18,6 @@ from partita.errors import InputError
 DOMAINS = "partita.domains"
 COMMANDS = "partita.commands"
 EXPERIMENTS = "partita.experiments"
-FUSIONS = "partita.fusions"
 
 # Our own packages, which an error can recommend: any other name may be that of a stranger.
 PACKAGES = {"partita-incidents": ("incidents", "muc", "score-muc", "train-muc")}

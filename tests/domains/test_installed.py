@@ -294,11 +294,6 @@ def count(times: int = 1) -> None:
 def study(corpora, tests, progress, seed, gazetteer, splits):
     text = f"{len(corpora)} logs, {splits} splits"
     return SimpleNamespace(experiments=(), json=lambda: "{}", markdown=lambda: text)
-
-
-def fuse(sources, out, json):
-    out.write_text("fused")
-    return f"{len(sources)} logs"
 '''
 
 
@@ -307,7 +302,6 @@ def harbour(site: Path) -> Path:
     (site / "harbour.py").write_text(FURTHER)
     install(site, "counting", "commands", ships="harbour:count", wrecks="harbour:nothing")
     install(site, "studies", "experiments", log="harbour:study")
-    install(site, "fusions", "fusions", log="harbour:fuse")
     return site
 
 
@@ -322,12 +316,9 @@ def test_a_package_adds_commands(harbour):
     assert partita(harbour, "boats").returncode == 2
 
 
-def test_a_package_adds_formats_of_experiment_and_fuse(harbour):
+def test_a_package_adds_formats_of_experiment(harbour):
     studied = partita(harbour, "experiment", "--from", "log", "a", "b")
     assert studied.stdout == "2 logs, 5 splits"
-    fused = partita(harbour, "fuse", "--from", "log", "a", "b", "--out", "fused.txt")
-    assert fused.stdout == "2 logs"
-    assert (harbour.parent / "fused.txt").read_text() == "fused"
     unknown = partita(harbour, "experiment", "--from", "logs", "a")
     assert "unknown format 'logs' (expected messages, keys, corefud, log" in unknown.stderr
 
@@ -338,7 +329,6 @@ def test_a_package_adds_formats_of_experiment_and_fuse(harbour):
         ("run", "m.txt", "--domain", "incidents"),
         ("run", "m.txt", "--to", "muc"),
         ("experiment", "--from", "muc", "m.txt"),
-        ("fuse", "--from", "muc", "m.txt", "--out", "f"),
         ("score-muc", "m.txt", "m.txt"),
     ],
 )

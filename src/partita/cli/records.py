@@ -1,6 +1,6 @@
 """The commands on tables of records and claims: cluster, link and fuse."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -253,10 +253,6 @@ class FuseCommand(FuseOptions):
         "functions over sets of values, JSONL)",
         "SOURCE...",
     )
-    form: str | None = option(
-        "Format of the sources, of a package that adds one", flag="--from", metavar="FORM"
-    )
-    out: Path | None = option("With --from: output file for what was fused")
     json: bool = option(REPORT_JSON, False)
 
 
@@ -278,10 +274,6 @@ def fuse(options: FuseCommand, console: Console) -> None:
       partita fuse reports.jsonl table.csv --without table
       partita fuse beliefs.jsonl --reliability reliabilities.csv
     """
-    if options.form is not None or options.out is not None:
-        sources = list(options.sources)
-        console.say(_in_other_format(sources, options.form, options.out, options.json))
-        return
     from partita.app.fuse import fuse_sources
 
     names = str(options.columns or "")
@@ -293,19 +285,6 @@ def fuse(options: FuseCommand, console: Console) -> None:
         console.note(note)
     for piece in _pieces(fusion, options.without, options.json):
         console.say(piece)
-
-
-def _in_other_format(sources: list[Path], form: str | None, out: Path | None, json: bool) -> str:
-    """Fuse sources in the format of a package, and return its report."""
-    from partita.errors import InputError
-    from partita.files.writing import refuse_inputs
-    from partita.plugins import FUSIONS, format_of
-
-    if form is None or out is None:
-        raise InputError("expected --from FORM and --out F together")
-    fuse_files: Callable[[list[Path], Path, bool], str] = format_of(FUSIONS, form)
-    refuse_inputs(out, sources)
-    return fuse_files(sources, out, json)
 
 
 def _pieces(

@@ -1,4 +1,4 @@
-"""The commands score-muc and train-muc, and the format muc of fuse."""
+"""The commands score-muc and train-muc."""
 
 from __future__ import annotations
 
@@ -111,13 +111,3 @@ def train_muc(files: Files, out: Out, gazetteer: Gazetteer = None) -> None:
         size = out.stat().st_size / 1e6
         console.say(f"{out}: {size:.1f} MB, learned from {experts.learned_from}\n")
         console.flush()
-
-
-def fuse_answers(sources: list[Path], out: Path, json: bool) -> str:
-    """Fuse and write the answers of systems to the exam; return the trust in each system."""
-    from partita_incidents.fuse_muc import fuse_exams
-    from partita_incidents.views import trusted_json, trusted_text
-
-    fused = fuse_exams(sources, out)
-    figures = (fused.trusted, fused.templates, fused.fills)
-    return trusted_json(*figures) if json else trusted_text(*figures)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Any
 
 from partita.evaluation.rows import table
-from partita.views.layout import clean, cut_text, pad
-from partita_incidents.fuse_muc import SystemTrust
 from partita_incidents.score import Marked, Score, Tally
 
 HEAD = f"{'':19}" + "".join(
@@ -165,19 +161,3 @@ def _shares(tally: Tally) -> list[str]:
 
 def _f(tally: Tally) -> str:
     return f"{100 * tally.f():.1f}"
-
-
-def trusted_text(trusted: Sequence[SystemTrust], templates: int, fills: int) -> str:
-    """Return the systems by expected F; the figures are estimated without a key."""
-    head = f"  {'system':<24}templates   fills  precision  recall      F  weight\n"
-    rows = (
-        f"  {pad(cut_text(clean(system.source), 23), 24)}{system.templates:9,}{system.fills:8,}"
-        f"{system.precision:11.3f}{system.recall:8.3f}{system.f:7.3f}{system.weight:8.2f}\n"
-        for system in sorted(trusted, key=lambda system: (-system.f, system.source))
-    )
-    return f"{templates:,} templates with {fills:,} fills\n\n{head}{''.join(rows)}"
-
-
-def trusted_json(trusted: Sequence[SystemTrust], templates: int, fills: int) -> str:
-    sources = [asdict(one) for one in trusted]
-    return json.dumps({"templates": templates, "fills": fills, "sources": sources}) + "\n"
