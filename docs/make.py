@@ -59,7 +59,7 @@ def reference() -> str:
                       "## Commands", "", *commands])  # fmt: skip
 
 
-VERBS = ("run", "solve", "cluster", "link", "fuse", "train", "evaluate", "explain")
+VERBS = ("run", "solve", "cluster", "link", "fuse", "build", "train", "evaluate", "explain")
 
 
 def options() -> Iterator[str]:

@@ -13,12 +13,14 @@ from typer.testing import CliRunner
 import partita
 from partita import spark
 from partita.cli import app
+from partita.cli.collection import BuildCommand
 from partita.cli.records import ClusterCommand, FuseCommand, LinkCommand
 from partita.cli.research import EvaluateCommand, ExplainCommand, TrainCommand
 from partita.cli.run import RunCommand
 from partita.cli.solve import SolveCommand
 from partita.errors import InputError
 from partita.options import (
+    BuildOptions,
     ClusterOptions,
     EvaluateOptions,
     ExplainOptions,
@@ -39,6 +41,7 @@ VERBS: dict[str, tuple[type[Options], type[Options]]] = {
     "cluster": (ClusterOptions, ClusterCommand),
     "link": (LinkOptions, LinkCommand),
     "fuse": (FuseOptions, FuseCommand),
+    "build": (BuildOptions, BuildCommand),
     "train": (TrainOptions, TrainCommand),
     "evaluate": (EvaluateOptions, EvaluateCommand),
     "explain": (ExplainOptions, ExplainCommand),

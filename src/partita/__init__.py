@@ -7,6 +7,7 @@ Verbs, the same as the commands:
     cluster   cluster records by the scores of their pairs
     link      deduplicate or link tables of records
     fuse      combine what several sources say into one belief
+    build     make one knowledge base of many documents
     train     train parameters from keys (gold labels)
     evaluate  measure results against keys
     explain   explain why two templates were resolved as the same or not
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from partita import coreference, evidence
     from partita.app.belief import Belief, fuse
+    from partita.app.build import KnowledgeBase, build
     from partita.app.cluster import Clusters, cluster
     from partita.app.evaluate import Evaluation, evaluate
     from partita.app.explain import Explanation, explain
@@ -59,6 +61,7 @@ __all__ = [
     "Explanation",
     "InputError",
     "Key",
+    "KnowledgeBase",
     "LinkedRecords",
     "Message",
     "PairProbabilities",
@@ -68,6 +71,7 @@ __all__ = [
     "TooLarge",
     "TrainedModel",
     "Unavailable",
+    "build",
     "cluster",
     "coreference",
     "evaluate",
@@ -83,6 +87,7 @@ __all__ = [
 _HOMES = {
     name: module
     for module, names in {
+        "app.build": ("KnowledgeBase", "build"),
         "app.cluster": ("Clusters", "cluster"),
         "app.evaluate": ("Evaluation", "evaluate"),
         "app.explain": ("Explanation", "explain"),

@@ -64,6 +64,11 @@ def argument(help: str, metavar: str, default: Any = MISSING, **details: Any) ->
     return field(default=default, metadata={"option": declared})
 
 
+def optional_argument(help: str, metavar: str, default: Any = None) -> Any:  # noqa: A002
+    """Return a field for an argument of a command that may be left out."""
+    return option(Option(help, metavar, argument=True, shown=False), default)
+
+
 def in_python(help: str, default: Any = None) -> Any:  # noqa: A002
     """Return a field for a keyword of the Python function that the command does not have."""
     return field(default=default, metadata={"option": Option(help, command=False)})
@@ -233,6 +238,7 @@ GAZETTEER = Option(
     "Further places for domains with a gazetteer, one COUNTRY: PLACE (KIND) per line", type=Path
 )
 SOURCES = ("messages", "keys", "corefud")
+SYSTEMS = ("graphrag", "lightrag", "neo4j")  # whose entities build reads
 SLOT_DOMAIN = Option("Domain whose slots decide compatibility, e.g. depots", metavar="NAME")
 SOURCE = Option(
     "Input format: messages (a folder with keys.jsonl), keys or corefud",
@@ -398,6 +404,41 @@ class LinkOptions(ClusteringOptions):
     link_above: float = option(
         "Scores up to P connect no clusters", 0.01, metavar="P", check=check_probability
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions(Options):
+    """Options of build."""
+
+    source: Any = in_python("Texts, files, folders, results; or what `system` wrote", ())
+    out: Any = option("Folder of the knowledge base; one that exists grows", type=Path)
+    entities: Any = option(
+        "Entities of another system (CSV, JSONL, Parquet) with id, name, type, description, "
+        "document",
+        type=Path,
+    )
+    relations: Any = option("Relations between these entities: source, target, type", type=Path)
+    system: str | None = option(
+        f"Read what another system wrote: {', '.join(SYSTEMS)}",
+        flag="--from",
+        metavar="NAME",
+        check=one_of(SYSTEMS),
+    )
+    labels: Any = option(
+        "Pairs of records that a person judged, left,right,same; they hold from now on", type=Path
+    )
+    remove: tuple[str, ...] = option("Document to take out; repeatable", (), metavar="ID")
+    refit: bool = option("Learn from all labels how high scores must be", False)
+    worlds: int = option("Draws of who is who to keep", 100, metavar="N", min=1)
+    domain: str = option(DOMAIN, "general")
+    mentions: Any = option(
+        "Mentions to use in place of those found: JSONL with spans, CoNLL-U or CoNLL-2012",
+        type=Path,
+    )
+    workers: int | None = option(WORKERS)
+    seed: int = option(SEED, 0)
+    progress: Report | None = option(PROGRESS)
+    note: Report | None = option(NOTE)
 
 
 @dataclass(frozen=True, kw_only=True)

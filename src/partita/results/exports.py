@@ -72,7 +72,7 @@ def _nodes(message: StoredMessage) -> Iterator[str]:
             entity.get("name", ""),
         )
         fields = zip(NODE_FIELDS, values, strict=True)
-        data = "".join(f'<data key="{key}">{_text(value)}</data>' for key, value in fields)
+        data = "".join(f'<data key="{key}">{xml_text(value)}</data>' for key, value in fields)
         yield f"<node id={_node_id(message, template['id'])}>{data}</node>"
 
 
@@ -89,7 +89,7 @@ def _edges(message: StoredMessage) -> Iterator[str]:
             yield f"<edge {ends}>{data}</edge>"
 
 
-def _text(value: str) -> str:
+def xml_text(value: str) -> str:
     """Escape text; characters that XML cannot hold are replaced."""
     shown = "".join(one if one >= " " or one in "\t\n\r" else "\ufffd" for one in value)
     return escape(shown)

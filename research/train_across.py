@@ -1,0 +1,614 @@
+"""Train the model of pairs of records across documents, and measure what comes of it.
+
+    python -m research.train_across train ECB GAP OUT [--cache CACHE]
+    python -m research.train_across measure ECB-PART MODEL [--cache CACHE]
+    python -m research.train_across names GAP MODEL [--cache CACHE]
+
+ECB has the folder `train` of ECB+, GAP the file development.tsv. OUT gets `across.json`, which is
+shipped as src/partita/parameters/across.json, and the figures of folds of topics. A second model
+gets the first one's scores of folds that it was not trained on. Calibration is fitted to gold and
+to predicted mentions together. `measure` prints the table of docs/build.md for a part of ECB+.
+Needs `pip install scikit-learn`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+import partita
+from partita.collection.comparison import FEATURES, SECOND_FEATURES, Comparison, second_features
+from partita.collection.documents import Document, document_of
+from partita.collection.resolution import (
+    GIVEN_NAMES_DIFFER,
+    NOISE,
+    AcrossModel,
+    Resolution,
+    pair_noise,
+)
+from partita.collection.tree import (
+    COEFFICIENTS,
+    EntityTree,
+    Joined,
+    average_linkage,
+    logistic,
+    node_inputs,
+)
+from partita.core import BoolArray, FloatArray, IntArray
+from partita.evaluation.scores import scores
+from research.train_pair_trees import exported
+
+# more of it never makes a pair less probable, or never more
+RISING = frozenset((
+    "equal_name", "name_shared", "name_share_low", "name_share_high", "acronym", "family_equal",
+    "letters", "name_rarest", "head_rarest", "nearby_rarest", "head_shared", "head_in_words",
+    "word_shared", "word_share_low", "word_share_high",
+    "types", "type_equal", "gender_equal", "documents", "co_mentions", "co_mention_share",
+    "nearby", "governors", "log_odds", "support", "support_share", "document_pairs",
+))  # fmt: skip
+FALLING = frozenset((
+    "given_differ", "unshared_low", "unshared_high", "gender_differ", "number_differ",
+    "figures_differ", "months_differ", "indefinite", "rival_low", "rival_high", "rank_low",
+    "rank_high",
+))  # fmt: skip
+FOLDS = 5
+NAMES_READ = Path(__file__).parent / "gap_names.csv"  # pairs of GAP and what a person said
+GAP_SHARE = 0.25  # of the weight of all pairs
+SMALL = (2, 12)  # documents of a small collection
+UNSHARED = 60_000  # pairs of GAP without a shared name that are used
+POWER = 0.5  # of the pairs of a node, in its weight
+CUTS = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
+PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}  # no calibration
+OVERLAP = 0.3  # of a gold mention with a predicted one, of the letters of both
+BOOSTING = {
+    "max_iter": 150, "learning_rate": 0.06, "max_leaf_nodes": 12, "min_samples_leaf": 40,
+    "l2_regularization": 5.0, "max_bins": 64, "random_state": 0, "early_stopping": False,
+}  # fmt: skip
+SECOND_BOOSTING = {**BOOSTING, "max_iter": 80, "max_leaf_nodes": 8}
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Candidate pairs of a collection: features, whether they are the same, weights, folds.
+
+    `truth` is the chain of each record, 0 for none. A weight is 0 where nobody knows.
+    """
+
+    name: str
+    comparison: Comparison
+    left: IntArray
+    right: IntArray
+    features: FloatArray
+    same: BoolArray
+    weight: FloatArray
+    fold: IntArray  # of each record
+    topic: IntArray  # of each record
+    truth: IntArray
+    key: list[tuple[int, int]]  # chain and record of each gold mention, -1 for none
+
+    @property
+    def pair_fold(self) -> IntArray:
+        return self.fold[self.left]
+
+    def outside(self, fold: int) -> BoolArray:
+        """Return the pairs that may train for a fold."""
+        found: BoolArray = (self.fold[self.left] != fold) & (self.fold[self.right] != fold)
+        return found & (self.weight > 0)
+
+
+# --- documents ---
+
+
+def ecb_documents(part: Path, gold: bool, cache: Path) -> list[Document]:
+    """Return the documents of a part of ECB+, with gold mentions or with those that are found."""
+    spans = gold_mentions(part)
+    texts = {path.stem: path.read_text("utf-8") for path in sorted((part / "texts").glob("*.txt"))}
+    file = cache / f"{part.name}-{'gold' if gold else 'raw'}.jsonl"
+    mentions = {name: [{"start": a, "end": b} for a, b in sorted(spans[name])] for name in texts}
+    return list(_extracted(texts, file, mentions if gold else {}))
+
+
+def gold_mentions(part: Path) -> dict[str, dict[tuple[int, int], str]]:
+    """Return the chain of each gold mention of an entity, by document and place."""
+    found: dict[str, dict[tuple[int, int], str]] = defaultdict(dict)
+    for line in (part / "mentions.jsonl").read_text("utf-8").splitlines():
+        one = json.loads(line)
+        if one["kind"] == "entity":
+            found[one["document"]][one["start"], one["end"]] = one["chain"]
+    return found
+
+
+def gap_documents(file: Path, cache: Path) -> list[Document]:
+    """Return the snippets of GAP; the publisher is the page."""
+    with file.open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    texts = {row["ID"]: row["Text"] for row in rows}
+    pages = {row["ID"]: row["URL"] for row in rows}
+    return list(_extracted(texts, cache / f"gap-{file.stem}.jsonl", {}, pages))
+
+
+def _extracted(
+    texts: Mapping[str, str],
+    file: Path,
+    mentions: Mapping[str, Any],
+    pages: Mapping[str, str] | None = None,
+) -> Iterator[Document]:
+    """Yield what `run` finds in texts; a file keeps it for the next time."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(".part")
+        with part.open("w", encoding="utf-8") as out:
+            for name, text in texts.items():
+                given = partita.run(text, mentions=mentions.get(name)).to_dict()
+                templates = [one for group in given["sets"] for one in group["templates"]]
+                kept = {"document": name, "entities": given["entities"],
+                        "templates": templates + given["singletons"]}  # fmt: skip
+                out.write(json.dumps(kept) + "\n")
+        part.replace(file)
+    for line in file.read_text("utf-8").splitlines():
+        one = json.loads(line)
+        name = one["document"]
+        if name in texts:
+            fields = {"publisher": pages[name]} if pages else {}
+            yield document_of(name, texts[name], one["entities"], one["templates"], fields)
+
+
+# --- truth ---
+
+
+def ecb_pairs(part: Path, gold: bool, cache: Path) -> Pairs:
+    """Return the candidate pairs of a part of ECB+."""
+    documents = ecb_documents(part, gold, cache)
+    comparison = Comparison.of(documents)
+    truth, key = aligned(documents, gold_mentions(part))
+    left, right = comparison.candidates()
+    features = comparison.features(left, right)
+    topics = [one.id.split("_")[0] for one in documents]
+    number = {topic: n for n, topic in enumerate(sorted(set(topics), key=int))}
+    topic = np.array([number[topics[n]] for n in comparison.home.tolist()])
+    same = (truth[left] == truth[right]) & (truth[left] > 0)
+    weight = ((truth[left] > 0) & (truth[right] > 0)).astype(np.float64)
+    equal = (features[:, FEATURES.index("equal_name")] > 0) & (topic[left] != topic[right])
+    equal &= features[:, FEATURES.index("time")] == 0
+    known = _same_across(comparison, left, right)
+    same = np.where(equal & known, True, same)  # chains of ECB+ end with their topic
+    weight = np.where(equal & ~known, 0.0, weight)
+    name = f"{part.name} {'gold' if gold else 'raw'}"
+    return Pairs(
+        name, comparison, left, right, features, same, weight, topic % FOLDS, topic, truth, key
+    )
+
+
+def aligned(
+    documents: Sequence[Document], gold: Mapping[str, Mapping[tuple[int, int], str]]
+) -> tuple[IntArray, list[tuple[int, int]]]:
+    """Return the chain of each record, by most of its mentions, and the record of each mention."""
+    numbers: dict[str, int] = {}
+    truth: list[int] = []
+    key: list[tuple[int, int]] = []
+    for document in documents:
+        first = len(truth)
+        places = {(m.start, m.end): first + n for n, one in reversed([*enumerate(document.records)])
+                  for m in one.mentions}  # fmt: skip
+        heads = [(m.end - m.start, m.head_start, first + n)
+                 for n, one in enumerate(document.records)
+                 for m in one.mentions]  # fmt: skip
+        votes: dict[int, Counter[int]] = defaultdict(Counter)
+        for span, chain in sorted(gold[document.id].items()):
+            number = numbers.setdefault(chain, len(numbers) + 1)
+            record = places.get(span, _with_head(span, heads, places))
+            key.append((number, record))
+            votes[record][number] += 1
+        truth += [votes[first + n].most_common(1)[0][0] if votes[first + n] else 0
+                  for n in range(len(document.records))]  # fmt: skip
+    return np.array(truth), key
+
+
+def _with_head(
+    span: tuple[int, int],
+    heads: Sequence[tuple[int, int, int]],
+    places: Mapping[tuple[int, int], int],
+) -> int:
+    """Return the shortest mention whose head is in a gold mention, or else one that overlaps."""
+    inside = [(length, record) for length, head, record in heads if span[0] <= head < span[1]]
+    return min(inside)[1] if inside else _overlapping(span, places)
+
+
+def _overlapping(span: tuple[int, int], places: Mapping[tuple[int, int], int]) -> int:
+    share, record = max(
+        (((min(span[1], end) - max(span[0], start)) / (max(span[1], end) - min(span[0], start)), -n)
+         for (start, end), n in places.items()), default=(0.0, 1))  # fmt: skip
+    return -record if share >= OVERLAP else -1
+
+
+def _same_across(comparison: Comparison, left: IntArray, right: IntArray) -> BoolArray:
+    """Return whether equal names in unrelated texts name the same: full names, and places."""
+    records = comparison.records
+    full = np.array([any(len(name.split()) > 1 for name in one.names) for one in records])
+    place = np.array([one.type == "place" for one in records])
+    lengths = comparison.full_names.shared(left, right)[0] > 0
+    found: BoolArray = lengths & ((full[left] & full[right]) | (place[left] & place[right]))
+    return found
+
+
+def gap_pairs(documents: Sequence[Document]) -> Pairs:
+    """Return pairs of GAP: equal full names are the same, other shared names are not."""
+    comparison = Comparison.of(documents)
+    left, right = comparison.candidates()
+    page = [documents[n].publisher for n in comparison.home.tolist()]
+    features = comparison.features(left, right)
+    shared = features[:, FEATURES.index("name_shared")] > 0
+    rng = np.random.default_rng(0)
+    chosen = shared | (rng.random(len(left)) < UNSHARED / max(len(left), 1))
+    other = np.array(
+        [page[a] != page[b] for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+    )
+    same = _same_across(comparison, left, right)
+    weight = (chosen & other).astype(np.float64)
+    fold = np.array([n % FOLDS for n in comparison.home.tolist()])
+    truth = np.zeros(len(comparison.records), dtype=np.int64)
+    return Pairs("gap", comparison, left, right, features, same, weight, fold, fold, truth, [])
+
+
+# --- models ---
+
+
+def fitted(
+    rows: Sequence[FloatArray],
+    same: Sequence[BoolArray],
+    weight: Sequence[FloatArray],
+    settings: Any,
+) -> Any:
+    """Fit boosted trees to the pairs of several collections."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    given = np.concatenate(rows), np.concatenate(same)
+    names = (*FEATURES, *SECOND_FEATURES)[: rows[0].shape[1]]
+    signs = [(name in RISING) - (name in FALLING) for name in names]
+    model = HistGradientBoostingClassifier(**settings, monotonic_cst=signs)
+    return model.fit(*given, np.concatenate(weight))
+
+
+def weighted(sets: Sequence[Pairs]) -> list[FloatArray]:
+    """Return weights by which GAP has its share and all of ECB+ the rest."""
+    total = sum(one.weight.sum() for one in sets if one.name != "gap")
+    return [
+        one.weight if one.name != "gap"
+        else one.weight * (GAP_SHARE / (1 - GAP_SHARE) * total / max(one.weight.sum(), 1.0))
+        for one in sets
+    ]  # fmt: skip
+
+
+def out_of_fold(
+    sets: Sequence[Pairs], inputs: Sequence[FloatArray], settings: Any
+) -> list[FloatArray]:
+    """Return the log-odds of pairs by models of the other folds."""
+    found = [np.zeros(len(one.left)) for one in sets]
+    weights = weighted(sets)
+    for fold in range(FOLDS):
+        kept = [one.outside(fold) for one in sets]
+        model = fitted(
+            [x[k] for x, k in zip(inputs, kept, strict=True)],
+            [one.same[k] for one, k in zip(sets, kept, strict=True)],
+            [w[k] for w, k in zip(weights, kept, strict=True)],
+            settings,
+        )
+        for n, one in enumerate(sets):
+            inside = one.pair_fold == fold
+            if inside.any():
+                found[n][inside] = model.decision_function(inputs[n][inside])
+    return found
+
+
+def second_inputs(one: Pairs, first: FloatArray) -> FloatArray:
+    """Return the features of the second model."""
+    more = second_features(one.comparison.home, one.left, one.right, first)
+    return np.column_stack([one.features, more])
+
+
+def calibrated(trees: Sequence[tuple[Joined, IntArray]], power: float) -> FloatArray:
+    """Fit the heights of nodes to the share of true pairs between their halves.
+
+    A node weighs as the number of its known pairs to a power: 1 calibrates pairs, 0 the number of
+    entities.
+    """
+    inputs, shares, weights = [], [], []
+    for joined, truth in trees:
+        true, known = node_truth(joined, truth)
+        some = known > 0
+        inputs.append(node_inputs(joined)[some])
+        shares.append((true / np.maximum(known, 1))[some])
+        weights.append(known[some] ** power)
+    return newton(np.concatenate(inputs), np.concatenate(shares), np.concatenate(weights))
+
+
+def newton(x: FloatArray, y: FloatArray, weight: FloatArray, ridge: float = 1e-2) -> FloatArray:
+    """Fit a logistic regression by Newton's method."""
+    found = np.zeros(x.shape[1])
+    for _ in range(50):
+        p = logistic(x @ found)
+        gradient = x.T @ (weight * (y - p)) - ridge * found
+        hessian = (x * (weight * p * (1 - p))[:, None]).T @ x + ridge * np.eye(len(found))
+        step = np.linalg.solve(hessian, gradient)
+        found = found + step
+        if np.abs(step).max() < 1e-8:
+            break
+    return found
+
+
+def node_truth(joined: Joined, truth: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return how many pairs between the halves of a node are the same, and how many are known."""
+    members: list[Counter[int]] = [Counter([int(one)] if one else []) for one in truth]
+    true, known = np.zeros(len(joined.first)), np.zeros(len(joined.first))
+    for n, (a, b) in enumerate(zip(joined.first.tolist(), joined.second.tolist(), strict=True)):
+        one, two = members[a], members[b]
+        true[n] = sum(k * two[c] for c, k in one.items())
+        known[n] = one.total() * two.total()
+        members.append(one + two)
+    return true, known
+
+
+def labels_of_mentions(
+    key: Sequence[tuple[int, int]], labels: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return chains and entities of gold mentions; a mention that was not found is alone."""
+    chains = np.array([chain for chain, _ in key])
+    missed = int(labels.max(initial=0)) + 1
+    found = [
+        int(labels[record]) if record >= 0 else missed + n for n, (_, record) in enumerate(key)
+    ]
+    return chains, np.array(found)
+
+
+# --- training ---
+
+
+def train(ecb: Path, gap: Path, out: Path, cache: Path) -> None:
+    """Train both models and the calibration, and write them with the figures of folds."""
+    part = ecb / "train"
+    snippets = gap_documents(gap / "development.tsv", cache)[::2]  # the others measure
+    sets = [ecb_pairs(part, True, cache), ecb_pairs(part, False, cache), gap_pairs(snippets)]
+    apart: list[FloatArray] = [
+        np.where(one.comparison.conflicts(one.left, one.right), GIVEN_NAMES_DIFFER, 0.0)
+        for one in sets
+    ]
+    first = out_of_fold(sets, [one.features for one in sets], BOOSTING)
+    first = [odds + more for odds, more in zip(first, apart, strict=True)]
+    every, first, apart = with_small(sets, first, apart)
+    inputs = [second_inputs(*both) for both in zip(every, first, strict=True)]
+    second = out_of_fold(every, inputs, SECOND_BOOSTING)
+    second = [odds + more for odds, more in zip(second, apart, strict=True)]
+    model = {
+        "trained_on": "ECB+ train, GAP development (every second snippet)",
+        "noise": NOISE,
+        **_calibration(every, second),
+        "first": _exported(sets, [one.features for one in sets], BOOSTING, FEATURES),
+        "second": _exported(every, inputs, SECOND_BOOSTING, (*FEATURES, *SECOND_FEATURES)),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "across.json").write_text(json.dumps(model) + "\n", encoding="utf-8")
+
+
+def with_small(
+    sets: Sequence[Pairs], *arrays: Sequence[FloatArray]
+) -> tuple[list[Pairs], list[FloatArray], list[FloatArray]]:
+    """Return collections, and those of ECB+ again as many small ones of related documents.
+
+    Rivals and support of a pair depend on how many documents there are.
+    """
+    rng = np.random.default_rng(0)
+    found, more = list(sets), [list(one) for one in arrays]
+    for n, one in enumerate(sets):
+        if one.name == "gap":
+            continue
+        count = len(one.comparison.documents)
+        topic = np.zeros(count, dtype=np.int64)
+        topic[one.comparison.home] = one.topic
+        order = np.lexsort((rng.random(count), topic))
+        group = np.empty(count, dtype=np.int64)
+        sizes = rng.integers(SMALL[0], SMALL[1] + 1, count)
+        group[order] = np.repeat(np.arange(count), sizes)[:count]
+        home = group[one.comparison.home]
+        kept = home[one.left] == home[one.right]
+        found.append(replace(
+            one, name=f"{one.name} small", left=one.left[kept], right=one.right[kept],
+            features=one.features[kept], same=one.same[kept], weight=one.weight[kept],
+        ))  # fmt: skip
+        for place, values in enumerate(arrays):
+            more[place].append(values[n][kept])
+    return found, more[0], more[1]
+
+
+def _exported(
+    sets: Sequence[Pairs], inputs: Sequence[FloatArray], settings: Any, names: Sequence[str]
+) -> dict[str, Any]:
+    kept = [one.weight > 0 for one in sets]
+    model = fitted(
+        [x[k] for x, k in zip(inputs, kept, strict=True)],
+        [one.same[k] for one, k in zip(sets, kept, strict=True)],
+        [w[k] for w, k in zip(weighted(sets), kept, strict=True)],
+        settings,
+    )
+    return {**exported(model), "features": list(names)}
+
+
+def _calibration(sets: Sequence[Pairs], second: Sequence[FloatArray]) -> dict[str, Any]:
+    """Fit what comes after pairs, from scores of folds: gold and predicted mentions.
+
+    Heights are fitted to small collections too, the rest to the large ones.
+    """
+    known = [n for n, one in enumerate(sets) if one.name != "gap"]
+    sets, second = [sets[n] for n in known], [second[n] for n in known]
+    joined = [[*_joined(one, odds)] for one, odds in zip(sets, second, strict=True)]
+    trees = [(tree, one.truth) for one, made in zip(sets, joined, strict=True) for tree in made[1:]]
+    weights = calibrated(trees, POWER)
+    heights = dict(zip(COEFFICIENTS, weights.tolist(), strict=True))
+    sets, joined = sets[:2], joined[:2]
+    by_cut = {
+        cut: [conll(one, EntityTree.of(made[0], heights).cut(cut))
+              for one, made in zip(sets, joined, strict=True)]
+        for cut in CUTS
+    }  # fmt: skip
+    answer = max(by_cut, key=lambda cut: sum(by_cut[cut]))
+    counts = [
+        count
+        for one, made in zip(sets, joined, strict=True)
+        for count in _counts(one, [EntityTree.of(tree, heights) for tree in made[1:]])
+    ]
+    shares = np.array([[np.log(true / n), np.log(expected / n)] for n, true, expected in counts])
+    power = float(shares[:, 0] @ shares[:, 1] / (shares[:, 1] @ shares[:, 1]))
+    spread = float(np.std(shares[:, 0] - power * shares[:, 1]))
+    documents = np.mean(
+        [len(one.comparison.documents) / len({*one.topic.tolist()}) for one in sets]
+    )
+    print({f"{cut:.2f}": [round(100 * x, 1) for x in found] for cut, found in by_cut.items()})
+    return {"heights": heights, "answer": answer, "count_power": power, "count_spread": spread,
+            "count_documents": float(documents)}  # fmt: skip
+
+
+def _joined(one: Pairs, odds: FloatArray) -> Iterator[Joined]:
+    """Yield the joins without noise, then those of each tree with noise."""
+    noise = pair_noise([record.id for record in one.comparison.records], one.left, one.right)
+    for more in (np.zeros(len(odds)), *noise):
+        yield average_linkage(len(one.truth), one.left, one.right, logistic(odds + more))
+
+
+def _counts(one: Pairs, trees: Sequence[EntityTree]) -> Iterator[tuple[int, int, float]]:
+    """Yield for each topic its known records, its entities, and how many are expected."""
+    for topic in sorted({*one.topic.tolist()}):
+        known = (one.topic == topic) & (one.truth > 0)
+        merges = np.mean([expected_merges(tree, known) for tree in trees])
+        yield int(known.sum()), len({*one.truth[known].tolist()}), float(known.sum() - merges)
+
+
+def expected_merges(tree: EntityTree, known: BoolArray) -> float:
+    """Return the expected number of merges among some of the records."""
+    some = [*known.tolist()]
+    total = 0.0
+    ends = zip(tree.joined.first.tolist(), tree.joined.second.tolist(), strict=True)
+    for (a, b), p in zip(ends, tree.probability.tolist(), strict=True):
+        total += p if some[a] and some[b] else 0.0
+        some.append(some[a] or some[b])
+    return total
+
+
+def conll(one: Pairs, labels: IntArray) -> float:
+    """Return the mean of MUC, B³ and CEAFe over the gold mentions, singletons included."""
+    return scores(*labels_of_mentions(one.key, labels)).conll
+
+
+# --- measuring ---
+
+
+def measure(part: Path, model: Path, cache: Path) -> None:
+    """Print the table of a part of ECB+: partitions, pairs, merges that are sure, entities."""
+    across = AcrossModel.from_dict(json.loads(model.read_text("utf-8")))
+    for gold in (True, False):
+        one = ecb_pairs(part, gold, cache)
+        documents = ecb_documents(part, gold, cache)
+        found = Resolution.of(documents, across)
+        print(json.dumps({"mentions": "gold" if gold else "raw", **figures(one, found)}, indent=1))
+
+
+def measure_names(gap: Path, model: Path, cache: Path) -> None:
+    """Print how equal names in unrelated texts are stated, of pairs that were read by hand.
+
+    They are of every second snippet, which the model was not trained on.
+    """
+    across = AcrossModel.from_dict(json.loads(model.read_text("utf-8")))
+    documents = gap_documents(gap / "development.tsv", cache)[1::2]
+    found = Resolution.of(documents, across)
+    place = {(one.document, m.start): n for n, one in enumerate(found.comparison.records)
+             for m in one.mentions}  # fmt: skip
+    stated: dict[str, list[float]] = defaultdict(list)
+    with NAMES_READ.open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            ends = [place.get((row[side], int(row[f"{side}_start"]))) for side in ("left", "right")]
+            if None not in ends:
+                a, b = (np.array([end]) for end in ends)
+                kind = f"{row['kind']} names of {'one' if row['same'] == '1' else 'two'}"
+                stated[kind].append(float(found.pair_probabilities(a, b)[0]))
+    for kind, given in sorted(stated.items()):
+        p = np.array(given)
+        print(f"{kind}: {len(p)}, mean {p.mean():.3f}, at least .5: {np.mean(p >= 0.5):.3f}")
+
+
+def figures(one: Pairs, found: Resolution) -> dict[str, Any]:
+    """Return what is measured of a collection whose truth is known."""
+    count, numbers = len(one.truth), dict[str, int]()
+    heads = [record.heads[0] if record.heads else f" {n}"
+             for n, record in enumerate(one.comparison.records)]  # fmt: skip
+    raw = logistic(found.log_odds)
+    likely = raw >= 0.5
+    graph = coo_array((raw[likely], (one.left[likely], one.right[likely])), (count, count))
+    known = (one.truth[one.left] > 0) & (one.truth[one.right] > 0)
+    same = one.truth[one.left] == one.truth[one.right]
+    stated = found.probabilities
+    named = np.array([bool(record.names) for record in one.comparison.records])
+    across = one.comparison.home[one.left] != one.comparison.home[one.right]
+    sure = known & (stated >= 0.9) & named[one.left] & named[one.right] & across
+    some = one.truth > 0
+    expected = some.sum() - np.mean([expected_merges(tree, some) for tree in found.trees])
+    estimate = found.entity_count(int(some.sum()), float(expected))
+    partitions = {
+        "nothing across": np.arange(count),
+        "equal heads": np.array([numbers.setdefault(head, len(numbers)) for head in heads]),
+        "components": connected_components(graph, directed=False)[1],
+        "average linkage": EntityTree.of(found.plain.joined, PLAIN).cut(0.3),
+        "answer": found.answer,
+        "perfect": np.where(some, one.truth + count, np.arange(count)),
+    }
+    return {
+        "records": count,
+        **{name: round(100 * conll(one, labels), 1) for name, labels in partitions.items()},
+        "bits stated": bits(stated[known], same[known]),
+        "bits of first scores": bits(logistic(found.first)[known], same[known]),
+        "bits of second scores": bits(raw[known], same[known]),
+        "reliability error": reliability(stated[known], same[known]),
+        "sure": [int(sure.sum()), float(stated[sure].mean()), float(same[sure].mean())],
+        "entities": [len({*one.truth[some].tolist()}), *estimate],
+    }
+
+
+def bits(p: FloatArray, same: BoolArray) -> float:
+    """Return the mean number of bits of pairs."""
+    clipped = np.clip(p, 1e-6, 1.0 - 1e-6)
+    return float(-np.mean(np.log2(np.where(same, clipped, 1.0 - clipped))))
+
+
+def reliability(p: FloatArray, same: BoolArray) -> float:
+    """Return the expected calibration error in ten bins of equal width."""
+    place = np.minimum((p * 10).astype(int), 9)
+    sums = np.bincount(place, p - same, 10)
+    return float(np.abs(sums).sum() / len(p))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("command", choices=["train", "measure", "names"])
+    parser.add_argument("data", type=Path, help="folder of ECB+, or a part of it to measure")
+    parser.add_argument("other", type=Path, help="folder of GAP, or the model to measure")
+    parser.add_argument("out", type=Path, nargs="?", help="folder of the trained model")
+    parser.add_argument("--cache", type=Path, default=Path("across-cache"), help="kept extractions")
+    given = parser.parse_args()
+    if given.command == "train":
+        train(given.data, given.other, given.out, given.cache)
+    elif given.command == "measure":
+        measure(given.data, given.other, given.cache)
+    else:
+        measure_names(given.data, given.other, given.cache)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""The folder of a knowledge base: what is kept between builds, tables, and who may write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from partita.collection.documents import Document
+from partita.collection.knowledge import SCHEMA, Knowledge, Relation
+from partita.errors import InputError
+from partita.files.resume import locked
+from partita.files.writing import sync, write_atomically, write_errors
+from partita.tables.writing import write_table
+
+STATE, EXTRACTED, LOCK = "kb.json", "extracted.jsonl", ".lock"
+VERSION = 1
+CHANGES = "changes.jsonl"
+
+
+@dataclass(slots=True)
+class State:
+    """What a knowledge base remembers: entities of records, labels, settings of the extraction."""
+
+    entity: dict[str, str] = field(default_factory=dict)  # of each record
+    next_id: int = 1
+    labels: dict[str, bool] = field(default_factory=dict)  # by "left\tright"
+    offset: float = 0.0  # learned from labels, in log-odds
+    settings: dict[str, Any] = field(default_factory=dict)
+    relations: list[list[Any]] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> dict[tuple[str, str], bool]:
+        """The labels by pair."""
+        found = {}
+        for both, same in self.labels.items():
+            left, right = both.split("\t")
+            found[left, right] = same
+        return found
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Keep a folder for this process: a second build is refused."""
+    with write_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    others = [one for one in folder.iterdir() if one.name not in (LOCK, EXTRACTED)]
+    if others and not (folder / STATE).exists():
+        raise InputError("is not empty and no knowledge base; choose another --out",
+                         file=str(folder))  # fmt: skip
+    try:
+        with locked(folder / LOCK):
+            yield
+    except InputError as error:
+        if error.file == str(folder / LOCK):
+            problem = "is being built by another process; wait for it or choose another --out"
+            raise InputError(problem, file=str(folder)) from None
+        raise
+
+
+def read_state(folder: Path) -> State:
+    """Return what a folder remembers, nothing if it is new."""
+    path = folder / STATE
+    if not path.exists():
+        return State()
+    try:
+        value = json.loads(path.read_text("utf-8"))
+        if value.pop("version") != VERSION:
+            raise ValueError("version")
+        return State(**value)
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"is no state of a knowledge base ({error})", file=str(path)) from None
+
+
+def write_state(folder: Path, state: State) -> None:
+    """Write what a folder remembers."""
+    value = {"version": VERSION, **{name: getattr(state, name) for name in State.__slots__}}
+    write_atomically(folder / STATE, json.dumps(value) + "\n")
+
+
+def read_documents(folder: Path) -> list[Document]:
+    """Return the documents whose extraction was finished; a line that a kill cut off is dropped."""
+    path = folder / EXTRACTED
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        write_atomically(path, whole)
+    found: dict[str, Document] = {}
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            one = Document.from_dict(json.loads(line))
+        except (ValueError, TypeError, KeyError):
+            raise InputError("is no document of a knowledge base", file=str(path),
+                             line=number) from None  # fmt: skip
+        found[one.id] = one
+    return list(found.values())
+
+
+def write_documents(folder: Path, documents: Sequence[Document]) -> None:
+    """Replace the kept documents."""
+    lines = [json.dumps(one.to_dict()) + "\n" for one in documents]
+    write_atomically(folder / EXTRACTED, "".join(lines))
+
+
+@contextmanager
+def kept_documents(folder: Path) -> Iterator[BinaryIO]:
+    """Open the file to which documents are added while they are extracted."""
+    path = folder / EXTRACTED
+    with write_errors(path), path.open("ab") as stream:
+        yield stream
+        sync(stream, path)
+
+
+def add_document(stream: BinaryIO, document: Document) -> None:
+    """Keep a document, so that a later build need not extract it again."""
+    line = json.dumps(document.to_dict()) + "\n"
+    stream.write(line.encode("ascii"))
+    stream.flush()
+
+
+def write_tables(folder: Path, kb: Knowledge) -> None:
+    """Write every table of a knowledge base."""
+    for name in SCHEMA:
+        write_table(folder / f"{name}.parquet", _typed(name, kb.table(name)))
+
+
+def _typed(name: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns whose types do not depend on there being rows."""
+    import pyarrow
+
+    lists = {"source_ids", "aliases", "values"} if name != "values" else set[str]()
+    found = {}
+    for column, values in columns.items():
+        if not isinstance(values, list):
+            found[column] = values
+        elif column in lists or (column == "documents" and name == "contradictions"):
+            found[column] = pyarrow.array(values, pyarrow.list_(pyarrow.string()))
+        elif column in FLOATS:
+            found[column] = pyarrow.array(values, pyarrow.float64())
+        elif column in INTEGERS or (column == "records" and name != "records"):
+            found[column] = pyarrow.array(values, pyarrow.int64())
+        else:
+            found[column] = pyarrow.array(values, pyarrow.string())
+    return found
+
+
+FLOATS = frozenset(("membership", "certainty", "probability", "weight", "bits"))
+INTEGERS = frozenset(("records", "documents", "mentions", "start", "end", "sentence", "world"))
+
+
+def relations_of(state: State, known: Mapping[str, Any]) -> list[Relation]:
+    """Return the relations that are kept, between records that there are."""
+    found = [Relation(*one) for one in state.relations]
+    return [one for one in found if one.source in known and one.target in known]

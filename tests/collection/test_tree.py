@@ -1,0 +1,99 @@
+"""The tree of entities: coherent pair probabilities, exact draws, labels that hold."""
+
+from itertools import combinations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.collection.tree import EntityTree, average_linkage, log_odds, logistic
+
+PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}
+
+
+def pairs_of(count, seed):
+    rng = np.random.default_rng(seed)
+    left, right = (
+        np.array(one, dtype=np.int64) for one in zip(*combinations(range(count), 2), strict=True)
+    )
+    return left, right, rng.random(len(left)) ** 2
+
+
+@st.composite
+def trees(draw):
+    count, seed = draw(st.integers(2, 9)), draw(st.integers(0, 10_000))
+    left, right, scores = pairs_of(count, seed)
+    return EntityTree.of(average_linkage(count, left, right, scores), PLAIN), left, right
+
+
+def test_average_linkage_is_that_of_scipy():
+    from scipy.cluster.hierarchy import linkage
+
+    for seed in range(20):
+        left, right, scores = pairs_of(8, seed)
+        scores = 0.05 + 0.9 * scores
+        joined = average_linkage(8, left, right, scores)
+        expected = linkage(1.0 - scores, "average")
+        np.testing.assert_allclose(np.sort(1.0 - joined.mean), np.sort(expected[:, 2]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees())
+def test_pairs_are_coherent(made):
+    """Of three records, two pairs that are the same imply the third."""
+    tree, _, _ = made
+    p = np.ones((tree.count, tree.count))
+    for a, b in combinations(range(tree.count), 2):
+        p[a, b] = p[b, a] = tree.pair_probabilities(np.array([a]), np.array([b]))[0]
+    assert ((p >= 0.0) & (p <= 1.0)).all()
+    for a, b, c in combinations(range(tree.count), 3):
+        low, _, high = sorted((p[a, b], p[b, c], p[a, c]))
+        assert low >= high + sorted((p[a, b], p[b, c], p[a, c]))[1] - 1.0 - 1e-9
+        assert abs(low - sorted((p[a, b], p[b, c], p[a, c]))[1]) < 1e-9  # an ultrametric
+
+
+@settings(max_examples=15, deadline=None)
+@given(trees())
+def test_draws_have_the_stated_pair_probabilities(made):
+    tree, left, right = made
+    draws = tree.worlds(2000, seed=1)
+    seen = (draws[:, left] == draws[:, right]).mean(axis=0)
+    stated = tree.pair_probabilities(left, right)
+    assert (np.abs(seen - stated) < 5 * np.sqrt(stated * (1 - stated) / 2000) + 1e-3).all()
+    entities = np.array([len(np.unique(one)) for one in draws])
+    error = 5 * entities.std() / np.sqrt(2000) + 1e-3
+    assert abs(entities.mean() - tree.expected_entities()) < error
+
+
+def test_the_cut_has_the_nodes_of_at_least_this_probability():
+    left, right, scores = pairs_of(7, 3)
+    tree = EntityTree.of(average_linkage(7, left, right, scores), PLAIN)
+    for least in (0.1, 0.3, 0.6):
+        labels = tree.cut(least)
+        together = labels[left] == labels[right]
+        assert (together == (tree.pair_probabilities(left, right) >= least)).all()
+
+
+def test_labels_hold():
+    left, right, scores = pairs_of(8, 5)
+    joined = average_linkage(8, left, right, scores, same=[(0, 7), (7, 3)], different=[(1, 2)])
+    tree = EntityTree.of(joined, PLAIN)
+    sure = tree.pair_probabilities(np.array([0, 0, 1]), np.array([7, 3, 2]))
+    assert (sure[:2] > 0.999).all()
+    assert sure[2] == 0.0
+    draws = tree.worlds(300)
+    assert (draws[:, 0] == draws[:, 3]).all()
+    assert (draws[:, 1] != draws[:, 2]).all()
+
+
+def test_records_that_were_not_compared_stay_apart():
+    tree = EntityTree.of(average_linkage(3, np.array([0]), np.array([1]), np.array([0.8])), PLAIN)
+    assert tree.pair_probabilities(np.array([0, 0]), np.array([1, 2])).round(6).tolist() == [0.8, 0]
+    empty = EntityTree.of(average_linkage(2, *[np.zeros(0, np.int64)] * 2, np.zeros(0)), PLAIN)
+    assert empty.cut(0.5).tolist() == [0, 1]
+    assert empty.worlds(3).tolist() == [[0, 1]] * 3
+
+
+def test_log_odds_are_finite():
+    assert np.isfinite(log_odds(np.array([0.0, 1.0]))).all()
+    np.testing.assert_allclose(logistic(log_odds(np.array([0.2, 0.7]))), [0.2, 0.7])
