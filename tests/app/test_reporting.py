@@ -41,7 +41,7 @@ def test_a_file_with_its_texts(tmp_path: Path):
     for name, value in (("domain", "depots"), ("seed", "7"), ("file", "r.jsonl")):
         assert f"{name}{value}" in page.words
     assert "textsha" not in page.words
-    assert "1 setcomputed exactly" in page.words
+    assert "1 set computed exactly" in page.words
 
 
 def test_a_file_alone_shows_its_expressions_and_says_so(tmp_path: Path):

@@ -18,7 +18,7 @@ from partita.core import (
 )
 from partita.files.strict import Place
 from partita.results.result_lines import result_line
-from partita.views.report_records import MessageRow, Report, ReportKey, ReportMessage, set_of
+from partita.views.report import MessageRow, Report, ReportKey, ReportMessage, set_of
 
 WORDS = ("x<1>", "depot", "place", "ana", "run", "model")
 
@@ -59,7 +59,7 @@ def message(
     ]
     found = set_of(json.loads(line(ids, name, words)), Place("test"), keys)
     alone = Template(f"alone{words[0]}", words[0], 0, 3, type=words[2], slots={words[0]: words[1]})
-    return ReportMessage(name, (found,), (alone,), text, {words[5]: words[0]})
+    return ReportMessage(name, (found,), (alone,), text)
 
 
 def report(messages: Sequence[ReportMessage], words: Sequence[str] = WORDS) -> Report:

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import partita
 from oracles import reported
 from oracles.answers import brute
 from oracles.pages import Page
@@ -22,13 +21,14 @@ from partita.core import Configuration
 from partita.files.strict import Place
 from partita.results.result_lines import result_line
 from partita.views.palette import STYLE
-from partita.views.report import calibration_section, report_page
-from partita.views.report_messages import message_section
-from partita.views.report_records import (
+from partita.views.report import (
     MessageRow,
     ReportKey,
     ReportMessage,
+    calibration_section,
+    message_section,
     most_uncertain,
+    report_page,
     set_of,
 )
 
@@ -136,14 +136,6 @@ def test_the_same_ids_in_two_sets_have_colours_of_their_own():
     assert "chip c0" in first
     assert "chip single" in second
     assert "chip c0" not in second
-
-
-def test_of_large_sets_what_changes_is_shown():
-    ids = [f"T{n}" for n in range(12)]
-    chain = dict(zip(itertools.pairwise(ids), [0.9] * 11, strict=True))
-    one = set_of(json.loads(result_line(partita.solve(chain), "m")), Place("test"))
-    words = Page(message_section(0, ReportMessage("m", (one,)), 3)).words
-    assert "as the first, except for 3 cells: " in words
 
 
 def test_the_most_uncertain_are_chosen_in_their_order():

@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 
 from oracles.pages import Page
 from partita.core import Template
-from partita.views.report_messages import MAX_CHARACTERS, MAX_DEPTH, mark_templates, marked_text
-from partita.views.report_records import Colours, ReportMessage, colours_of
+from partita.views.report import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    Colours,
+    ReportMessage,
+    colours_of,
+    mark_templates,
+    marked_text,
+)
 
 TEXTS = st.text("ab<>&\"'\n ", min_size=1, max_size=30)
 SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=7)

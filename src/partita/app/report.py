@@ -16,8 +16,8 @@ from partita.files.strict import Place, json_lines
 from partita.results.saved_results import Alone, result_of
 from partita.results.template_json import template_of
 from partita.text.messages import read_texts
-from partita.views.report import MAX_FULL, report_page
-from partita.views.report_records import (
+from partita.views.report import (
+    MAX_FULL,
     MessageRow,
     Report,
     ReportKey,
@@ -25,6 +25,7 @@ from partita.views.report_records import (
     ReportSet,
     method_label,
     most_uncertain,
+    report_page,
     set_of,
 )
 
@@ -228,7 +229,6 @@ def _message(message: Mapping[str, Any]) -> ReportMessage:
         tuple(set_of(one, place, _keys(message, one["set"])) for one in message["sets"]),
         tuple(template_of(one, place) for one in message["singletons"]),
         message["text"],
-        message["fields"] or {},
     )
 
 

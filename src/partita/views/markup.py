@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 
-from partita.core import FloatArray
 from partita.evaluation.calibration import ReliabilityBin
 
 # Control characters, lone surrogates and marks of text direction are replaced.
@@ -158,114 +156,6 @@ def bar_element(
         class_="bar",
         aria_hidden="true",
     )
-
-
-# bits; the last class has no upper end
-CLASS_EDGES = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-WIDE, HIGH, STEP = 26.0, 90.0, 30.0
-
-
-def entropy_classes(bits: Sequence[float]) -> list[tuple[str, int]]:
-    """Return the classes of entropy up to the last non-empty one, with counts."""
-    counts = [0] * len(CLASS_EDGES)
-    for one in bits:
-        counts[sum(one >= edge for edge in CLASS_EDGES[1:])] += 1
-    last = max((n for n, count in enumerate(counts) if count), default=0)
-    return [(_name(n), counts[n]) for n in range(last + 1)]
-
-
-def _name(n: int) -> str:
-    if n == 0:
-        return f"< {CLASS_EDGES[1]:g}"
-    end = f"–{CLASS_EDGES[n + 1]:g}" if n + 1 < len(CLASS_EDGES) else "+"
-    return f"{CLASS_EDGES[n]:g}{end}"
-
-
-def histogram(bits: Sequence[float], label: str) -> Html:
-    """Return a histogram of entropy with a count for each class."""
-    columns_ = entropy_classes(bits)
-    highest = max(count for _, count in columns_) or 1
-    columns = (
-        _column(n, name, count, HIGH * count / highest) for n, (name, count) in enumerate(columns_)
-    )
-    wide = 8 + 44.0 * len(columns_)
-    ground = line_element(0.0, HIGH + 16, wide, HIGH + 16, "ground")
-    axis = label_text(wide / 2, HIGH + 46, "bits per message", "axis", "middle")
-    return drawing(max(wide, 120.0), HIGH + 52, label, join_markup(columns), ground, axis)
-
-
-def _column(n: int, name: str, count: int, high: float) -> Html:
-    left = 8 + 44.0 * n
-    hint = f"{count:,} with {name} bits"
-    return join_markup(
-        [
-            rectangle(left, HIGH + 16 - high, WIDE + 8, high, "share", hint),
-            label_text(left + 17, HIGH + 11 - high, f"{count:,}", "tick", "middle"),
-            label_text(left + 17, HIGH + 30, name, "tick", "middle"),
-        ]
-    )
-
-
-SIZES = ((8, 34.0), (14, 26.0), (1000, 13.0))  # size of a square for up to so many templates
-MAX_NUMBERED = 14  # templates; squares of larger matrices are too small for numbers
-LETTER = 6.2
-LIGHT_ABOVE = 0.5  # from here on numbers are in the background colour
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Triangle:
-    """Pairs of templates with numbers or, if they cannot corefer, a cross, and tooltips."""
-
-    labels: Sequence[str]
-    values: FloatArray
-    apart: Sequence[Sequence[bool]]
-    hints: Sequence[Sequence[str]]
-
-
-def triangle(pairs: Triangle, label: str, letters: int = 26) -> Html:
-    """Draw a lower triangle of pairs, with the names along the diagonal."""
-    n = len(pairs.labels)
-    size = next(size for most, size in SIZES if n <= most)
-    names = [shorten(name, letters) for name in pairs.labels]
-    room = max((k * size + len(name) * LETTER + 10 for k, name in enumerate(names)), default=0.0)
-    squares = (_square(pairs, row, column, size) for row in range(n) for column in range(row))
-    titles = (
-        label_text(k * size + 5, (k + 0.5) * size + 4, name, "name") for k, name in enumerate(names)
-    )
-    return drawing(
-        max(room, n * size), n * size + 2, label, join_markup(squares), join_markup(titles)
-    )
-
-
-def _square(pairs: Triangle, row: int, column: int, size: float) -> Html:
-    p = float(pairs.values[row, column])
-    box = (column * size + 1, row * size + 1, size - 2, size - 2)
-    hint = pairs.hints[row][column]
-    if pairs.apart[row][column]:
-        return join_markup([rectangle(*box, "never", hint), _cross(*box)])
-    drawn = rectangle(*box, "pair", hint, fill_opacity=f"{p:.3f}")
-    frame = rectangle(*box, "edge")
-    if len(pairs.labels) > MAX_NUMBERED:
-        return join_markup([frame, drawn])
-    middle = (column + 0.5) * size, (row + 0.5) * size + 3.5
-    number = label_text(
-        *middle, short_probability(p), "deep" if p > LIGHT_ABOVE else "plain", "middle"
-    )
-    return join_markup([frame, drawn, number])
-
-
-def _cross(x: float, y: float, width: float, height: float) -> Html:
-    a, b = 0.38, 0.62
-    ends = f"M{x + a * width:.1f} {y + a * height:.1f}L{x + b * width:.1f} {y + b * height:.1f}"
-    back = f"M{x + b * width:.1f} {y + a * height:.1f}L{x + a * width:.1f} {y + b * height:.1f}"
-    return element("path", d=ends + back, class_="cross")
-
-
-def short_probability(p: float) -> str:
-    """Format a probability with two digits; only certainty is 0 or 1."""
-    if p <= 0.0 or p >= 1.0:
-        return f"{min(max(p, 0.0), 1.0):.0f}"
-    return f"{min(max(round(p, 2), 0.01), 0.99):.2f}".lstrip("0")
 
 
 SIDE, LEFT, TOP, BELOW = 240.0, 52.0, 14.0, 42.0

@@ -73,10 +73,6 @@ td { overflow-wrap: anywhere }
 .tiles div { flex: 1 1 7rem; background: var(--sunken); border-radius: .5rem; padding: .6rem .9rem }
 .tiles b { display: block; font-size: 1.5rem; line-height: 1.3; font-variant-numeric: tabular-nums }
 .tiles span { color: var(--quiet) }
-.panels { display: grid; gap: 1.5rem 2.5rem; margin-top: 1.5rem;
-  grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr));
-  grid-template-rows: auto auto 1fr }
-.panels > div:first-child { grid-row: span 3 }
 .sizes { width: auto; margin-top: 1rem }
 .calibration { display: flex; flex-wrap: wrap; gap: 1.25rem 2rem; align-items: flex-start }
 .calibration > table { flex: 1 1 25rem; width: auto } .calibration figure { flex: 0 1 auto }
@@ -85,9 +81,6 @@ td { overflow-wrap: anywhere }
 _MESSAGE = """
 article { border-top: 1px solid var(--rule); padding-top: 1.25rem; margin-top: 2rem }
 article > h3 { font-size: 1.15rem; overflow-wrap: anywhere }
-.back { float: right; font-size: .85rem; font-weight: 400 }
-.fields { display: flex; flex-wrap: wrap; gap: .1rem .5rem; margin: 0 0 .5rem; font-size: .85rem }
-.fields dt { color: var(--quiet) } .fields dd { margin: 0 1rem 0 0 }
 .message { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunken);
   border-radius: .5rem; padding: .8rem 1rem; unicode-bidi: isolate;
   font: 14px/2 ui-monospace, "SFMono-Regular", "DejaVu Sans Mono", Menlo, Consolas, monospace }
@@ -114,16 +107,10 @@ _SETS = """
 .set { border: 1px solid var(--rule); border-radius: .5rem; padding: .5rem .9rem; margin: .9rem 0 }
 summary { cursor: pointer; overflow-wrap: anywhere } .set > summary { color: var(--quiet) }
 .set > summary b { color: var(--ink) }
-.templates { margin: .5rem 0; font-size: .92rem }
-.templates td:first-child { width: 1%; white-space: nowrap }
-.templates td:nth-child(2) { width: 34% } .templates td:nth-child(3) { white-space: nowrap }
 .configurations { margin: .5rem 0 .25rem } .configurations td { vertical-align: middle }
 .configurations .drawn { width: 36%; min-width: 5rem } .configurations .rest { color: var(--quiet) }
 .key { background: var(--ink); color: var(--surface); border-radius: .25rem; padding: 0 .4em;
   font-size: .8em; white-space: nowrap }
-.answer { display: flex; flex-wrap: wrap; gap: .5rem 2.5rem; align-items: flex-start }
-.answer > div:first-child { flex: 1 1 24rem }
-.matrices { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; margin: .25rem 0 .4rem }
 figure { margin: 0; max-width: 100% } figcaption { color: var(--quiet); font-size: .85rem }
 .entities { font-size: .92rem; margin-bottom: 1rem } .entities td { padding-top: .35rem }
 .entities td:nth-child(1) { width: 26% } .entities td:nth-child(2) { width: 18% }
@@ -141,12 +128,8 @@ svg { display: block; max-width: 100% } svg.plot { height: auto }
 .rest td .rest, rect.rest { fill: var(--edge) }
 .whisker { stroke: var(--ink); stroke-width: 1.5; vector-effect: non-scaling-stroke }
 svg text { font: 11px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink) }
-svg text.tick, svg text.axis { fill: var(--quiet) } svg text.deep { fill: var(--surface) }
-svg text.name { font-size: 11px; fill: var(--ink) }
-svg text.plain, svg text.deep { font-size: 10.5px; font-variant-numeric: tabular-nums }
-.pair { fill: var(--accent) } .edge { fill: none; stroke: var(--rule) }
-.never { fill: var(--sunken) } .cross { stroke: var(--edge); fill: none; stroke-width: 1.2 }
-.grid { stroke: var(--rule) } .ground { stroke: var(--quiet) }
+svg text.tick, svg text.axis { fill: var(--quiet) }
+.grid { stroke: var(--rule) }
 .ideal { stroke: var(--quiet); stroke-dasharray: 4 3 }
 .curve { fill: none; stroke: var(--accent); stroke-opacity: .5 }
 .dot { fill: var(--accent); fill-opacity: .75; stroke: var(--surface) }
@@ -157,7 +140,6 @@ _NARROW = """
   main, footer { padding: 0 .8rem }
   .message { font-size: 12.5px; padding: .6rem .7rem }
   .set { padding: .4rem .6rem }
-  .templates td:nth-child(3), .templates td:nth-child(4) { display: none }
   .configurations .drawn { width: 26% }
   .index th:nth-child(4), .index td:nth-child(4) { display: none }
   .entities thead { display: none } .entities tr { display: block; padding: .4rem 0 }
@@ -170,12 +152,11 @@ _PRINT = """
 @page { margin: 14mm 13mm }
 @media print {
   body { font-size: 10pt } main, footer { max-width: none; padding: 0 }
-  nav, .back { display: none } a { color: inherit }
+  nav { display: none } a { color: inherit }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact }
   h2, h3, h4, summary, figcaption { break-after: avoid }
-  tr, figure, .tiles, .panels > div, .matrices, .message { break-inside: avoid }
+  tr, figure, .tiles, .message { break-inside: avoid }
   thead { display: table-header-group }
-  .panels { grid-template-columns: 1fr 1fr }
   .set::details-content { content-visibility: visible; block-size: auto }
   #details { break-before: page } .message { font-size: 9pt }
   .set { border: 0; border-left: 3px solid var(--rule); border-radius: 0 }
