@@ -39,7 +39,6 @@ from partita.text.conllu import layout_text, sentences
 from partita.text.expressions import Word
 from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import tokenize
-from research.few_keys import few_keys
 from research.label_curve import label_curve
 from research.measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from research.reading_models import assess_tagger
@@ -477,7 +476,6 @@ FIGURES = {
     "depots-paper-size": Figure(lambda: paper_size()[6]),
     "depots-paper-size-means": Figure(lambda: paper_size()[7]),
     "depots-models": Figure(partial(table_of, "experiment {corpus} --splits 0", 6)),
-    "few-keys": Figure(few_keys, needs=("gum",)),
     "exam-systems": Figure(exam_systems, needs=("muc4",)),
     "exam-slots": Figure(exam_slots, needs=("muc4",)),
     "fused-claims": Figure(fused_claims, needs=("claims",)),
