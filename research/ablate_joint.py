@@ -48,7 +48,7 @@ from partita.configurations.joint.posterior import JointPosterior, joint_posteri
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.corpora.documents import read_corefud
 from partita.corpora.keys import match_mentions
-from partita.entities.answer import LINKED, average_linkage, settled
+from partita.entities.answer import LINKED, mean_linkage, settled
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
 from partita.evaluation.models import Joint
 from partita.evaluation.scores import CoreferenceScores
@@ -219,7 +219,7 @@ def _clusters(model: JointModel, found: Sequence[Template], gate: bool) -> IntAr
     pairs = posterior.pairs().value
     own = np.array([template.type for template in found])
     allowed = np.where(own[:, None] == own[None, :], pairs, 0.0) if gate else pairs
-    return settled(allowed, average_linkage(allowed, LINKED))
+    return settled(allowed, mean_linkage(allowed, LINKED))
 
 
 def _typed(found: Sequence[Template], types: str) -> list[Template]:
@@ -271,7 +271,7 @@ def _conll_table(
 def _linked(least: float, reading: bool) -> Callable[[JointPosterior], IntArray]:
     def labels(posterior: JointPosterior) -> IntArray:
         pairs = posterior.pairs().value
-        linked = average_linkage(pairs, least)
+        linked = mean_linkage(pairs, least)
         return settled(pairs, linked) if reading else linked
 
     return labels

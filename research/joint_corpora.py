@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from partita.core import Configuration, Document, Template
-from partita.corpora.documents import document_of, read_placed
+from partita.corpora.documents import corpus_document, read_placed
 from partita.domains.general.domain import general_templates
 from partita.text.analysis import shipped_analyser
 from partita.text.annotations import SpanMention, place_mentions
@@ -52,7 +52,7 @@ def read_gap(path: str | Path) -> Iterator[Question]:
 def read_gum(path: str | Path) -> Iterator[Document]:
     """Yield the documents of GUM with gold mentions and trees, and all slots of their templates."""
     for placed in read_placed(path):
-        document = document_of(placed)
+        document = corpus_document(placed)
         yield replace(document, templates=general_templates(placed.sentences, placed.text))
 
 

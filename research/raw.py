@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from partita.configurations.joint.model import shipped_joint_model
 from partita.configurations.joint.posterior import joint_posterior
 from partita.core import Document, FloatArray, IntArray, Posterior, Template, restricted_growth
-from partita.corpora.documents import read_documents
+from partita.corpora.documents import read_corpora
 from partita.corpora.keys import match_mentions
-from partita.entities.answer import LINKED, average_linkage, settled
+from partita.entities.answer import LINKED, mean_linkage, settled
 from partita.errors import InputError
 from partita.evaluation.calibration import (
     Interval,
@@ -94,7 +94,7 @@ def measure_raw(
 def answer_labels(posterior: Posterior) -> IntArray:
     """Return the labels of the entities as `run` reports them."""
     pairs, sampled = posterior.pairs().value, posterior.method == "sampled"
-    labels = average_linkage(pairs, LINKED) if sampled else posterior.best(1).labels[0]
+    labels = mean_linkage(pairs, LINKED) if sampled else posterior.best(1).labels[0]
     return settled(pairs, labels)
 
 
@@ -363,7 +363,7 @@ def study_raw(design: RawDesign, progress: Progress | None = None) -> RawStudy:
     with the package. Without corpora there is only that row.
     """
     report = progress or (lambda _: None)
-    tested = [document for document in read_documents(design.test, design.source) if len(document)]
+    tested = [document for document in read_corpora(design.test, design.source) if len(document)]
     if not tested:
         raise InputError("no documents with mentions to test on (expected --test)")
     rows = []

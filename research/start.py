@@ -31,7 +31,7 @@ from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.pair_models import GreedyParameters
 from partita.core import Configuration, Document, FloatArray, IntArray, Template
 from partita.core.templates import KIND
-from partita.corpora.documents import read_documents
+from partita.corpora.documents import read_corpora
 from partita.corpora.keys import match_by_id_or_place
 from partita.domains import find_domain
 from partita.evaluation.experiment import only_small
@@ -84,7 +84,7 @@ CHOICES = tuple(Settings(*one) for one in product((0.4, 0.2), (10.0, 30.0), (1.0
 def keyed(domain: str, corpus: Path) -> Iterator[Cut]:
     """Yield every message twice: with the templates of its key, and with those extracted."""
     found = find_domain(domain)
-    for document in read_documents([corpus], None):
+    for document in read_corpora([corpus], None):
         things = [n for n, one in enumerate(document.templates) if KIND not in one.context]
         keyed = part(document, np.array(things))
         yield cut_document(keyed, found.schema)
@@ -116,7 +116,7 @@ def domains() -> dict[str, list[Cut]]:
     found = {"depots": [cut for cut in keyed("depots", depots) if _may_teach(cut)]}
     found |= {name: list(keyed(str(at), at / "corpus")) for name, at in folders.items()}
     gum = [one for genre in FREE for one in sorted((DATA / "gum" / "train").glob(f"*_{genre}_*"))]
-    texts = read_documents(gum[::EVERY], None) if gum else ()
+    texts = read_corpora(gum[::EVERY], None) if gum else ()
     found["general"] = [only_small(cut_document(one), LARGEST) for one in texts]
     found["unseen depots"] = list(keyed("depots", ROOT / "tests" / "domains" / "unseen"))
     return {name: cuts for name, cuts in found.items() if cuts}

@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.configurations.joint.model import JointModel
 from partita.core import Configuration, Document, IntArray, Template
-from partita.corpora.documents import document_of, read_placed
+from partita.corpora.documents import corpus_document, read_placed
 from partita.corpora.keys import match_mentions
 from partita.errors import InputError
 from partita.text.analysis import Analyser
@@ -78,7 +78,7 @@ def keyed_by_folds(models: FoldModels) -> list[Document]:
     """Return every document with its gold mentions, then as found by a model of other folds."""
     gold, found = [], []
     for document, sentences in out_of_fold(models):
-        gold.append(document_of(document))
+        gold.append(corpus_document(document))
         templates = document_templates(sentences, document.text, RULE)
         found.append(keyed_document(gold[-1], templates))
     return [*gold, *found]

@@ -16,8 +16,8 @@ from partita.core import Configuration, CoreferenceSet, restricted_growth
 from partita.entities.answer import (
     LINKED,
     answer,
-    average_linkage,
     entity_shares,
+    mean_linkage,
     settled,
 )
 
@@ -39,7 +39,7 @@ def test_clusters_are_joined_while_their_mean_pair_probability_is_high(
         if mean(a, b) < least:
             break
         cells = [*(cell for cell in cells if cell not in (a, b)), a + b]
-    labels = average_linkage(pairs, least)
+    labels = mean_linkage(pairs, least)
     together = {frozenset(cell) for cell in cells}
     assert {frozenset(np.flatnonzero(labels == c).tolist()) for c in labels} == together
 
@@ -52,7 +52,7 @@ def test_clusters_of_sparse_pairs_are_those_of_scipy(seed: int) -> None:
     pairs = half + half.T + np.eye(60)
     tree = linkage(squareform(1.0 - pairs, checks=False), "average")
     labels = fcluster(tree, 0.75, "distance")
-    assert (average_linkage(pairs, 0.25) == restricted_growth(labels)).all()
+    assert (mean_linkage(pairs, 0.25) == restricted_growth(labels)).all()
 
 
 def symmetric(n: int, **pairs: float) -> np.ndarray:
@@ -90,7 +90,7 @@ def test_a_mention_moves_to_its_most_probable_entity() -> None:
 def test_no_linked_mention_has_a_more_probable_reading(seed: int, n: int) -> None:
     half = np.triu(np.random.default_rng(seed).random((n, n)) ** 3, 1)
     pairs = half + half.T + np.eye(n)
-    labels = settled(pairs, average_linkage(pairs, LINKED))
+    labels = settled(pairs, mean_linkage(pairs, LINKED))
     for place in range(1, n):
         shares = entity_shares(pairs[place, :place], labels[:place])
         if labels[place] in labels[:place]:
@@ -104,7 +104,7 @@ def test_the_answer_of_a_text() -> None:
         group = CoreferenceSet(tuple(random_templates(size, rng)), name="text")
         (found,) = solve_joint([group], model)
         pairs, best = found.marginals.value, found.most_probable.labels(group.ids)
-        start = best if size == 6 else average_linkage(pairs, LINKED)
+        start = best if size == 6 else mean_linkage(pairs, LINKED)
         labels = settled(pairs, start)
         assert answer(found) == Configuration.from_labels(group.ids, labels)
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oracles.partitions import Labels, partitions
-from partita.configurations.odds import Knowledge
+from partita.configurations.odds import PairKnowledge
 
 Floats = NDArray[np.float64]
 
 
 def random_knowledge(
     rng: np.random.Generator, n: int, spread: float = 2.0, apart: int = 0, must: int = 0
-) -> Knowledge:
+) -> PairKnowledge:
     """Random scores, about a third of the pairs not compared, with some certain pairs.
 
     Templates with an even number are never linked to odd ones, so that nothing contradicts.
@@ -35,10 +35,10 @@ def random_knowledge(
     for i, j in (even[k] for k in rng.permutation(len(even))[:must]):
         linked[i, j] = linked[j, i] = True
     np.fill_diagonal(p, 0.5)
-    return Knowledge(p, compatible, linked, compared)
+    return PairKnowledge(p, compatible, linked, compared)
 
 
-def evidence(known: Knowledge, a: float, c: float, floor: float = 0.0) -> Floats:
+def evidence(known: PairKnowledge, a: float, c: float, floor: float = 0.0) -> Floats:
     """aθ + c of every pair, averaged with those of probably the same templates; NaN if not
     compared."""
     n = len(known.p)
@@ -82,7 +82,7 @@ def sigmoid(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x))
 
 
-def weights(known: Knowledge, floor: float = 0.0, unlisted: float = -6.5) -> Floats:
+def weights(known: PairKnowledge, floor: float = 0.0, unlisted: float = -6.5) -> Floats:
     """W of every pair, from its definition; infinite where a pair must corefer."""
     n, eta = len(known.p), evidence(known, 1.0, 0.0, floor)
     x = np.full((n, n), -math.inf)
@@ -143,7 +143,7 @@ def cell_weight(w: Floats, cell: tuple[int, ...]) -> float:
     return k * float(np.prod(inside[every[..., 0], every[..., 1]], axis=1).sum())
 
 
-def distribution(known: Knowledge, floor: float = 0.0) -> dict[Labels, float]:
+def distribution(known: PairKnowledge, floor: float = 0.0) -> dict[Labels, float]:
     """The weight of every partition that keeps all constraints.
 
     Must-links are edges whose weight is 10^9: their spanning trees cost a factor that all share.

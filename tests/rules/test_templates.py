@@ -18,7 +18,7 @@ from partita.rules.template_context import (
     phrase_head,
     phrase_modifiers,
     phrase_number,
-    relations_of,
+    phrase_relations,
 )
 from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.name import PlaceType
@@ -214,45 +214,47 @@ END: dict[str, Any] = {}
 
 
 def test_roles() -> None:
-    assert relations_of([ng(), SEE, ng()], 0).role == "subject"
-    assert relations_of([ng(), SEE, ng()], 2).role == "object"
-    assert relations_of([ng(), word("in", "IN"), ng(), SEE], 0).role == "subject"
-    assert relations_of([ng(), word("in", "IN"), ng(), SEE], 2).role == "oblique"
-    assert relations_of([ng(), word("'s", "POS"), ng()], 0).role == "possessive"
-    assert relations_of([ng(), END, SEE], 0).role == "other"
+    assert phrase_relations([ng(), SEE, ng()], 0).role == "subject"
+    assert phrase_relations([ng(), SEE, ng()], 2).role == "object"
+    assert phrase_relations([ng(), word("in", "IN"), ng(), SEE], 0).role == "subject"
+    assert phrase_relations([ng(), word("in", "IN"), ng(), SEE], 2).role == "oblique"
+    assert phrase_relations([ng(), word("'s", "POS"), ng()], 0).role == "possessive"
+    assert phrase_relations([ng(), END, SEE], 0).role == "other"
 
 
 def test_copula() -> None:
-    assert relations_of([ng(), BE, ng()], 2).copula == 0
-    assert relations_of([ng(), {**BE, "negated": "not"}, ng()], 2).copula == -1
+    assert phrase_relations([ng(), BE, ng()], 2).copula == 0
+    assert phrase_relations([ng(), {**BE, "negated": "not"}, ng()], 2).copula == -1
     is_not = {**BE, "negated": "not"}
-    assert relations_of([ng(), is_not, ng(), word("but"), ng()], 4).copula == 0
-    assert relations_of([ng(), is_not, ng(), word("or"), ng()], 4).copula == -1
-    assert relations_of([ng(), BE, ng(), word("but"), ng()], 4).copula == -1
-    assert relations_of([ng(), BE, ng(number="PLURAL")], 2).copula == -1
-    assert relations_of([ng(), END, ng()], 2).copula == -1
+    assert phrase_relations([ng(), is_not, ng(), word("but"), ng()], 4).copula == 0
+    assert phrase_relations([ng(), is_not, ng(), word("or"), ng()], 4).copula == -1
+    assert phrase_relations([ng(), BE, ng(), word("but"), ng()], 4).copula == -1
+    assert phrase_relations([ng(), BE, ng(number="PLURAL")], 2).copula == -1
+    assert phrase_relations([ng(), END, ng()], 2).copula == -1
 
 
 def test_copula_after_a_relative_clause() -> None:
     which, seen, at = ng(person="relative"), {**SEE, "form": "participle"}, word("at", "IN")
     comma, said = word(","), {**SEE, "lemma": "say"}
-    assert relations_of([ng(), seen, at, ng(), BE, ng()], 5).copula == 0
-    assert relations_of([ng(), at, ng(), seen, at, ng(), BE, ng()], 7).copula == 0
-    assert relations_of([ng(), which, SEE, BE, ng()], 4).copula == 0
-    assert relations_of([ng(), which, SEE, ng(), BE, ng()], 5).copula == 0
-    assert relations_of([ng(), which, SEE, ng(), at, ng(), BE, ng()], 7).copula == 0
-    assert relations_of([ng(), comma, which, SEE, at, ng(), comma, BE, ng()], 8).copula == 0
-    assert relations_of([ng(), which, said, ng(), BE, ng()], 5).copula == 3
-    assert relations_of([ng(), SEE, ng(), BE, ng()], 4).copula == 2
-    assert relations_of([ng(), comma, ng(), comma, BE, ng()], 5).copula == -1
-    assert relations_of([ng(), SEE, BE, ng()], 3).copula == -1
+    assert phrase_relations([ng(), seen, at, ng(), BE, ng()], 5).copula == 0
+    assert phrase_relations([ng(), at, ng(), seen, at, ng(), BE, ng()], 7).copula == 0
+    assert phrase_relations([ng(), which, SEE, BE, ng()], 4).copula == 0
+    assert phrase_relations([ng(), which, SEE, ng(), BE, ng()], 5).copula == 0
+    assert phrase_relations([ng(), which, SEE, ng(), at, ng(), BE, ng()], 7).copula == 0
+    assert phrase_relations([ng(), comma, which, SEE, at, ng(), comma, BE, ng()], 8).copula == 0
+    assert phrase_relations([ng(), which, said, ng(), BE, ng()], 5).copula == 3
+    assert phrase_relations([ng(), SEE, ng(), BE, ng()], 4).copula == 2
+    assert phrase_relations([ng(), comma, ng(), comma, BE, ng()], 5).copula == -1
+    assert phrase_relations([ng(), SEE, BE, ng()], 3).copula == -1
 
 
 def test_apposition() -> None:
     named, described = ng(form="name"), ng(form="definite")
-    assert relations_of([named, word(","), described, word(",")], 2).apposition == 0
-    assert relations_of([named, word(","), described, word(","), word("and")], 2).apposition == -1
-    assert relations_of([described, word(","), described, word(",")], 2).apposition == -1
+    assert phrase_relations([named, word(","), described, word(",")], 2).apposition == 0
+    assert (
+        phrase_relations([named, word(","), described, word(","), word("and")], 2).apposition == -1
+    )
+    assert phrase_relations([described, word(","), described, word(",")], 2).apposition == -1
 
 
 def test_numbers_heads_and_modifiers() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.forest.posterior import forest
-from partita.configurations.odds import Knowledge
+from partita.configurations.odds import PairKnowledge
 from partita.core import Budget, FloatArray, IntArray
 from partita.training.pair_models import _ForestRows, fit_forest
 
@@ -29,8 +29,8 @@ def _keyed(rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
     return p, 10 + 3 * key  # labels of a document, not those of the set
 
 
-def _knowledge(p: FloatArray) -> Knowledge:
-    return Knowledge(p, p > 0, np.eye(len(p), dtype=np.bool_))
+def _knowledge(p: FloatArray) -> PairKnowledge:
+    return PairKnowledge(p, p > 0, np.eye(len(p), dtype=np.bool_))
 
 
 def test_scale_and_bias_are_found() -> None:

@@ -19,7 +19,7 @@ from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.pair_models import split
 from partita.core import Budget, Configuration, restricted_growth
-from partita.corpora.documents import corpus_path, read_documents
+from partita.corpora.documents import corpus_path, read_corpora
 from partita.domains import schema_of
 from partita.evaluation.models import part
 from partita.evaluation.splits import Cut, cut_document
@@ -128,7 +128,7 @@ def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:
 @pytest.fixture(scope="module")
 def depots() -> list[Cut]:
     schema = schema_of("depots")
-    documents = list(read_documents([corpus_path()]))[:40]
+    documents = list(read_corpora([corpus_path()]))[:40]
     return list(small_sets([cut_document(d, schema) for d in documents], 6))
 
 

@@ -25,7 +25,7 @@ from partita.core import (
 )
 from partita.core.tabular import Columns, Tabular, row_columns
 from partita.core.templates import Key
-from partita.corpora.documents import read_documents
+from partita.corpora.documents import read_corpora
 from partita.corpora.keys import match_by_id_or_place
 from partita.domains import find_domain
 from partita.errors import InputError
@@ -204,7 +204,7 @@ def evaluate(
     the keys mention is counted.
     """
     message_results = _results_by_message(results)
-    documents = _merge_documents(read_documents(keys))
+    documents = _merge_documents(read_corpora(keys))
     domains = (one.domain for one in message_results if one.domain)
     pair_parameters = _parameters(parameters_path(parameters), next(domains, ""))
     excluded = Excluded(pair_parameters.excluded, pair_parameters.crossing)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from partita.configurations.joint.model import shipped_joint_model
-from partita.corpora.documents import read_documents
+from partita.corpora.documents import read_corpora
 from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.experiment import (
@@ -108,7 +108,7 @@ def _cuts(
 ) -> list[Cut]:
     """Every document of every corpus, cut into coreference sets."""
     found, schema = [], schema_of(options.domain, corpora)
-    for document in read_documents(corpora, options.source):
+    for document in read_corpora(corpora, options.source):
         if progress:
             progress(f"reading {document.name}")
         one = cut_document(document, schema)

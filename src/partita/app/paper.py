@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.corpora.documents import corpus_path, read_documents
+from partita.corpora.documents import corpus_path, read_corpora
 from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
@@ -165,7 +165,7 @@ def paper_experiment(options: PaperOptions, progress: Progress | None = None) ->
     schema = schema_of(options.domain, corpus)
     cuts = [
         cut_document(document, schema)
-        for document in read_documents(corpus, None)
+        for document in read_corpora(corpus, None)
         if options.keys is not None or document.name.startswith(PARTS)
     ]
     keyed = [cut for cut in cuts if cut.sets]

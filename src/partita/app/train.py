@@ -12,7 +12,7 @@ from partita.configurations.joint.model import JointModel, joint_model_text, wri
 from partita.core import Document
 from partita.core.tabular import Columns, Tabular
 from partita.core.templates import Key
-from partita.corpora.documents import read_documents
+from partita.corpora.documents import read_corpora
 from partita.domains import domain_folders, find_domain, schema_of
 from partita.errors import InputError
 from partita.evaluation.splits import Cut, cut_document
@@ -246,7 +246,7 @@ def _description(paths: Sequence[Path], keys: int, documents: Sequence[Document]
 
 def _documents(keys: Sequence[Any], source: str | None, progress: Progress) -> list[Document]:
     documents = []
-    for document in read_documents(keys, source):
+    for document in read_corpora(keys, source):
         progress(f"reading {document.name}")
         documents.append(document)
     if not any(map(len, documents)):

@@ -22,7 +22,7 @@ from partita.compilation.loading import GROUPS, LEVELS, MANIFEST, fitting, start
 LINK = ("-shared", "-s", "-Wl,--no-undefined", "-Wl,-z,noexecstack")
 
 
-def build(out: Path) -> None:
+def build_libraries(out: Path) -> None:
     """Write the libraries and their manifest to a folder."""
     out.mkdir(parents=True, exist_ok=True)
     with _objects() as folder:
@@ -65,4 +65,4 @@ def _link(codes: dict[str, bytes], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]))
+    build_libraries(Path(sys.argv[1]))

@@ -46,7 +46,7 @@ UNSCALED = ScaledParameters(1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Knowledge:
+class PairKnowledge:
     """Pair probabilities with what is known a priori, as matrices in text order.
 
     `compared` says which pairs have a probability of their own; by default all.
@@ -71,23 +71,23 @@ class Odds:
     base: float
 
 
-def checked_knowledge(pairs: PairProbabilities) -> Knowledge:
+def checked_knowledge(pairs: PairProbabilities) -> PairKnowledge:
     """Return what is known, checked: a must-link closure over an incompatible pair raises."""
     knowledge = knowledge_of(pairs)
     _refuse_contradiction(pairs.set.ids, knowledge.must, knowledge.compatible)
     return knowledge
 
 
-def knowledge_of(pairs: PairProbabilities) -> Knowledge:
+def knowledge_of(pairs: PairProbabilities) -> PairKnowledge:
     """Return what the set states, with probabilities 0 and 1 as knowledge too."""
     must = (pairs.matrix == 1.0) | _matrix(pairs, pairs.set.must)
     compatible = (pairs.matrix > 0.0) & ~_matrix(pairs, pairs.set.incompatible)
     np.fill_diagonal(must, True)
     np.fill_diagonal(compatible, True)
-    return Knowledge(pairs.matrix, compatible, must, pairs.compared)
+    return PairKnowledge(pairs.matrix, compatible, must, pairs.compared)
 
 
-def odds_of(knowledge: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
+def odds_of(knowledge: PairKnowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
     """Return θ between the groups that must-links make; scaled, if asked, pair by pair."""
     home = components(knowledge.must)
     theta = scale_log_odds(_pair_log_odds(knowledge), scaled)
@@ -97,7 +97,7 @@ def odds_of(knowledge: Knowledge, scaled: ScaledParameters = UNSCALED) -> Odds:
     return Odds(between, home, float(np.triu(base, 1).sum()))
 
 
-def _pair_log_odds(knowledge: Knowledge) -> FloatArray:
+def _pair_log_odds(knowledge: PairKnowledge) -> FloatArray:
     """Return log p/(1−p), infinite where something is known, 0 on the diagonal."""
     with np.errstate(divide="ignore"):
         theta = np.log(knowledge.p) - np.log1p(-knowledge.p)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.odds import UNSCALED, Knowledge, Odds, ScaledParameters, odds_of
+from partita.configurations.odds import UNSCALED, Odds, PairKnowledge, ScaledParameters, odds_of
 from partita.configurations.product_posterior import Contracted, Engine, Part, Product
 from partita.core import (
     Best,
@@ -215,7 +215,7 @@ def _cells(labels: IntArray) -> set[tuple[int, ...]]:
 
 
 def evidential(
-    knowledge: Knowledge, engine: Engine, scaled: ScaledParameters = UNSCALED
+    knowledge: PairKnowledge, engine: Engine, scaled: ScaledParameters = UNSCALED
 ) -> tuple[Posterior, float]:
     """Return the posterior and the conflict κ; parameters make it the scaled model."""
     odds = odds_of(knowledge, scaled)
@@ -246,13 +246,13 @@ def with_groups(odds: Odds, groups: Posterior) -> Posterior:
     return groups if groups.size == len(odds.home) else Contracted(groups, odds.home)
 
 
-def uniform(knowledge: Knowledge, engine: Engine) -> Posterior:
+def uniform(knowledge: PairKnowledge, engine: Engine) -> Posterior:
     """Return the posterior with all weights equal: the evidential form with θ = 0."""
     odds = odds_of(knowledge)
     return with_groups(odds, split(np.where(np.isfinite(odds.theta), 0.0, -np.inf), engine))
 
 
-def greedy(knowledge: Knowledge, engine: Engine, parameters: GreedyParameters) -> Posterior:
+def greedy(knowledge: PairKnowledge, engine: Engine, parameters: GreedyParameters) -> Posterior:
     """Return the greedy model: its configuration with its measured share, the others evenly."""
     odds = odds_of(knowledge)
     compatible = np.isfinite(odds.theta)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from partita.configurations import METHODS, PAIR_MODELS
 from partita.configurations.method_choice import engine_for
-from partita.configurations.odds import Knowledge, ScaledParameters, checked_knowledge
+from partita.configurations.odds import PairKnowledge, ScaledParameters, checked_knowledge
 from partita.configurations.pair_models import GreedyParameters, evidential, greedy, uniform
 from partita.configurations.report import distribution_of
 from partita.core import Budget, Distribution, PairProbabilities, Posterior
@@ -49,7 +49,7 @@ def solve_set(
 
 
 def _posterior(
-    knowledge: Knowledge,
+    knowledge: PairKnowledge,
     model: str,
     parameters: Parameters | None,
     budget: Budget,
@@ -80,7 +80,7 @@ def _posterior(
 
 
 def _forest(
-    knowledge: Knowledge, parameters: Parameters | None, budget: Budget, seed: int, method: str
+    knowledge: PairKnowledge, parameters: Parameters | None, budget: Budget, seed: int, method: str
 ) -> Posterior:
     from partita.configurations.forest.model import ForestParameters
     from partita.configurations.forest.posterior import forest

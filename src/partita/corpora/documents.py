@@ -102,7 +102,7 @@ def _documents(path: Path, source: str | None, seen: Seen) -> Iterator[Document]
             yield from _keyed_sets(path, seen)
 
 
-def read_documents(keys: Any, source: str | None = None) -> Iterator[Document]:
+def read_corpora(keys: Any, source: str | None = None) -> Iterator[Document]:
     """Return the documents of keys, of files of keys or CoNLL-U, or of folders of these.
 
     Without a source, files that end in .jsonl hold keys, and a folder with such a file of keys
@@ -162,7 +162,7 @@ CONLLU = "*.conllu"
 
 def read_corefud(path: str | Path) -> Iterator[Document]:
     """Yield the documents of a file, or of all CoNLL-U files of a folder."""
-    yield from map(document_of, read_placed(path))
+    yield from map(corpus_document, read_placed(path))
 
 
 def read_placed(path: str | Path) -> Iterator[PlacedDocument]:
@@ -182,7 +182,7 @@ def corefud_files(path: str | Path) -> list[Path]:
     return files
 
 
-def document_of(placed: PlacedDocument) -> Document:
+def corpus_document(placed: PlacedDocument) -> Document:
     """Return a document with its mentions as templates, and its entities as the key."""
     entities: dict[str, list[str]] = {}
     made: list[Template] = []

@@ -33,7 +33,7 @@ def answer(distribution: Distribution) -> Configuration:
         return distribution.most_probable
     ids, pairs = distribution.set.ids, distribution.marginals.value
     if distribution.method == "sampled":
-        labels = average_linkage(_with_exclusions(pairs, distribution.set), LINKED)
+        labels = mean_linkage(_with_exclusions(pairs, distribution.set), LINKED)
     else:
         labels = distribution.most_probable.labels(ids)
     return Configuration.from_labels(ids, settled(pairs, labels))
@@ -88,7 +88,7 @@ def entity_shares(row: FloatArray, labels: IntArray) -> FloatArray:
     return shares
 
 
-def average_linkage(probabilities: FloatArray, least: float) -> IntArray:
+def mean_linkage(probabilities: FloatArray, least: float) -> IntArray:
     """Return the labels of clusters, joined while their mean pair probability is at least this.
 
     A mean is at most the greatest of its values, so components of the pairs of at least this

@@ -16,7 +16,7 @@ from partita.configurations.joint.model import JointModel
 from partita.configurations.joint.posterior import DRAWS, joint_posterior
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
-from partita.configurations.odds import Knowledge, ScaledParameters
+from partita.configurations.odds import PairKnowledge, ScaledParameters
 from partita.configurations.pair_models import (
     GreedyParameters,
     GreedyPosterior,
@@ -287,7 +287,7 @@ class FittedPairModel:
     def posterior(self, cut: Cut, members: IntArray) -> Posterior:
         inside = np.ix_(members, members)
         same = np.eye(len(members), dtype=np.bool_)
-        knowledge = Knowledge(self.matrix(cut)[inside], cut.compatible[inside], same)
+        knowledge = PairKnowledge(self.matrix(cut)[inside], cut.compatible[inside], same)
         if self.name == "merging":
             return merging(
                 knowledge.p, knowledge.compatible, knowledge.must, self.budget, self.seed

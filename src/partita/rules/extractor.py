@@ -22,7 +22,7 @@ from partita.rules.template_context import (
     phrase_form,
     phrase_head,
     phrase_number,
-    relations_of,
+    phrase_relations,
     subject_of,
 )
 from partita.templates.entity_types import Hierarchy, HierarchyType
@@ -597,7 +597,7 @@ def _relations(drafts: Sequence[Draft], analysis: Analysis) -> list[dict[str, An
     places = [_place(draft, analysis) for draft in drafts]
     names = {place: f"T{n}" for n, place in enumerate(places, 1)}
     return [
-        _relations_by_id(relations_of(phrases, place), names, _may_link(draft, analysis))
+        _relations_by_id(phrase_relations(phrases, place), names, _may_link(draft, analysis))
         for draft, place in zip(drafts, places, strict=True)
     ]
 

@@ -101,7 +101,7 @@ class PhraseRelations:
     whole: int
 
 
-def relations_of(phrases: Sequence[Attributes], n: int) -> PhraseRelations:
+def phrase_relations(phrases: Sequence[Attributes], n: int) -> PhraseRelations:
     """Return the relations of the noun group at a position."""
     apposition = _apposition(phrases, n)
     role = _role(phrases, n, apposition)

@@ -21,7 +21,7 @@ from partita.configurations.forest.posterior import (
     forest,
     of_graph,
 )
-from partita.configurations.odds import Knowledge
+from partita.configurations.odds import PairKnowledge
 from partita.core import Budget, components
 from partita.errors import InputError, TooLarge, Unavailable
 
@@ -30,7 +30,7 @@ BUDGET = Budget(work=4000, seconds=math.inf)
 seeds = st.integers(0, 10**6)
 
 
-def exact(known: Knowledge) -> object:
+def exact(known: PairKnowledge) -> object:
     return forest(known, DEFAULT, BUDGET, method="exact")
 
 
@@ -69,7 +69,9 @@ def test_equals_brute_force_of_eight(n: int) -> None:
 
 def test_two_templates_keep_their_probability() -> None:
     for p in (1e-6, 0.2, 0.7, 1.0 - 1e-6):
-        known = Knowledge(np.full((2, 2), p), np.ones((2, 2), np.bool_), np.eye(2, dtype=np.bool_))
+        known = PairKnowledge(
+            np.full((2, 2), p), np.ones((2, 2), np.bool_), np.eye(2, dtype=np.bool_)
+        )
         assert forest(known, DEFAULT, BUDGET).pairs().value[0, 1] == pytest.approx(p, rel=1e-9)
 
 
@@ -120,7 +122,7 @@ def test_draws_pass_a_chi_square_test(
     assert 1e-4 < chi2.sf(statistic, freedom) < 1.0 - 1e-4
 
 
-def _chi_square(known: Knowledge, kind: type, rng: np.random.Generator) -> tuple[float, int]:
+def _chi_square(known: PairKnowledge, kind: type, rng: np.random.Generator) -> tuple[float, int]:
     """Compare draws with the exact posterior; rare configurations count as one."""
     graph, home = weigh(scores_of(known), DEFAULT), components(known.must)
     rows = kind(graph, Budget(work=10), 0).draws(2000, rng)[:, home]
@@ -201,7 +203,7 @@ def test_too_many_cannot_links_are_refused() -> None:
     compatible = np.eye(n, dtype=np.bool_)
     for i in range(n - 1):
         compatible[i, i + 1] = compatible[i + 1, i] = True
-    known = Knowledge(np.full((n, n), 0.9), compatible, np.eye(n, dtype=np.bool_))
+    known = PairKnowledge(np.full((n, n), 0.9), compatible, np.eye(n, dtype=np.bool_))
     with pytest.raises(Unavailable, match="cannot-links"):
         forest(known, DEFAULT, BUDGET)
 

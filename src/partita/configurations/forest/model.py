@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel_record
-from partita.configurations.odds import Knowledge
+from partita.configurations.odds import PairKnowledge
 from partita.core import BoolArray, FloatArray, IntArray, components
 from partita.errors import InputError
 
@@ -163,7 +163,7 @@ class Links(NamedTuple):
     seeds: NDArray[np.uint64]
 
 
-def scores_of(knowledge: Knowledge) -> ForestScores:
+def scores_of(knowledge: PairKnowledge) -> ForestScores:
     """Return the scores of a set that is given as matrices."""
     n = len(knowledge.p)
     upper = np.triu(np.ones((n, n), dtype=np.bool_), 1)

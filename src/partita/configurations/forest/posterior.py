@@ -24,7 +24,7 @@ from partita.configurations.forest.model import (
     weigh,
 )
 from partita.configurations.forest.network import DENSE_CELL, ForestNetwork
-from partita.configurations.odds import Knowledge
+from partita.configurations.odds import PairKnowledge
 from partita.configurations.product_posterior import Contracted, Part, Product
 from partita.core import (
     Best,
@@ -51,7 +51,7 @@ COUNTED = 300  # groups up to which configurations are counted
 
 
 def forest(
-    knowledge: Knowledge,
+    knowledge: PairKnowledge,
     parameters: ForestParameters,
     budget: Budget,
     seed: int = 0,
