@@ -226,7 +226,7 @@ def test_messages_are_searched_and_ordered_by_how_uncertain_they_are(
 def test_a_remainder_is_seen(person: Person) -> None:
     person.go("read", run="work", message="msg-043", set="msg-043.2", rank="2")
     assert (
-        "2,527 more configurations, total probability 0.6213"
+        "2,527 more configurations, total probability 0.4632"
         in person.sees("[data-set='msg-043.2'] .remainder").text
     )
     person.sees("[data-set='msg-043.2'] .remainder .bar.hatched")
