@@ -2,7 +2,8 @@
 
     python -m research.train_joint ../shared/data joint.json
 
-Of a text of GAP only the pronoun's decision is learned. The other decisions are drawn from a first
+Documents are also learned from in pieces of a few sentences, since many texts are short. Of a text
+of GAP only the pronoun's decision is learned. The other decisions are drawn from a first
 model, given the answer, so that the expected gradient is that of −log P(answer).
 """
 
@@ -10,19 +11,22 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from partita.configurations.joint.model import JointModel, write_joint_model
 from partita.configurations.joint.posterior import joint_posterior
-from partita.core import Configuration, Document, IntArray
+from partita.core import Configuration, Document, IntArray, Template
 from partita.training.joint import JointLesson, JointSettings, train_joint
 from research.joint_corpora import Question, read_gap, read_gum, read_litbank
 
 FREE = ("academic", "bio", "court", "interview", "news", "speech", "textbook", "vlog", "voyage")
 HE, SHE = frozenset({"he", "him", "his", "himself"}), frozenset({"she", "her", "hers", "herself"})
 DRAWS, COPIES = 96, 3
+PIECE, PIECE_SHARE = 3, 0.3  # sentences of a piece, and the share of pieces that an epoch has
 
 
 def joins_he_and_she(document: Document) -> bool:
@@ -41,14 +45,40 @@ def gap_lessons(
             continue
         rng = np.random.default_rng(seed)
         posterior = joint_posterior(question.templates, model, seed=seed)
-        for labels in answered(posterior.draws(DRAWS, rng), question)[:COPIES]:
-            cells: dict[int, list[str]] = {}
-            for template, label in zip(question.templates, labels.tolist(), strict=True):
-                cells.setdefault(label, []).append(template.id)
-            key = Configuration(cells.values())
-            document = Document(question.name, "gap", question.templates, key)
-            taught = tuple(question.templates[n].id for n in _taught(question))
+        drawn = answered(posterior.draws(DRAWS, rng), question)
+        documents = (
+            Document(question.name, "gap", question.templates, key_of(question.templates, labels))
+            for labels in drawn.tolist()
+        )
+        taught = tuple(question.templates[n].id for n in _taught(question))
+        sound = (document for document in documents if not joins_he_and_she(document))
+        for document in islice(sound, COPIES):
             yield JointLesson(document, share, taught)
+
+
+def key_of(templates: Iterable[Template], labels: Iterable[int]) -> Configuration:
+    """Return the templates with equal labels as cells."""
+    cells: dict[int, list[str]] = {}
+    for template, label in zip(templates, labels, strict=True):
+        cells.setdefault(label, []).append(template.id)
+    return Configuration(cells.values())
+
+
+def pieces(document: Document) -> Iterator[JointLesson]:
+    """Yield runs of PIECE sentences as documents: in many a pronoun's antecedent is missing.
+
+    In whole documents a pronoun nearly always has one, so that they do not teach which mentions it
+    cannot mean.
+    """
+    runs: dict[int, list[int]] = {}
+    for n, template in enumerate(document.templates):
+        runs.setdefault(template.sentence // PIECE, []).append(n)
+    for run in runs.values():
+        kept = [document.templates[n] for n in run]
+        first = min(template.start for template in kept)
+        moved = tuple(replace(t, start=t.start - first, end=t.end - first) for t in kept)
+        key = key_of(moved, document.labels[run].tolist())
+        yield JointLesson(replace(document, templates=moved, key=key), PIECE_SHARE)
 
 
 def _taught(question: Question) -> Sequence[int]:
@@ -82,9 +112,10 @@ def main() -> None:
     documents += [d for d in read_litbank(options.data / "litbank") if not joins_he_and_she(d)]
     questions = list(read_gap(options.data / "gap/development.tsv"))
     first = train_joint(documents, settings=JointSettings(members=1, epochs=4))
+    cut = [piece for document in documents for piece in pieces(document)]
     model = train_joint(
         documents,
-        further=list(gap_lessons(first, questions)),
+        further=[*gap_lessons(first, questions), *cut],
         learned_from=f"GUM train ({', '.join(FREE)}), LitBank, GAP development",
         progress=lambda done, of, bits: print(f"epoch {done} of {of}: {bits:.3f} bits", flush=True),
     )

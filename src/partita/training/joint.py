@@ -12,15 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.joint.codes import CELL, NEW, SCALE, SLOPE, TYPES
+from partita.configurations.joint.codes import C_GENDER, CELL, NEW, SCALE, SLOPE, TYPES, offsets
 from partita.configurations.joint.features import joint_columns, lexeme
-from partita.configurations.joint.model import (
-    FAR,
-    GATED,
-    STARTED,
-    JointModel,
-    layout,
-)
+from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel, layout
 from partita.core import (
     Document,
     FloatArray,
@@ -80,6 +74,9 @@ def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
 FAR_SCORE = -8.0  # initial score of a far cell
 BASE = 64.0  # what the linear unit adds to all scores, so that its sum stays above 0
 LINEAR = 1.0  # output of the linear unit: its weights move so much faster
+# "he" beside a cell of "she": examples are too few to teach how much stands against it
+AGAINST = 8.0
+CLASHING = offsets(CELL)[C_GENDER] + np.array([8 + 2, 8 + 6, 16 + 1, 16 + 5])
 WARMUP_STEPS = 50  # steps until the full rate
 FINAL_RATE = 0.05  # share of the rate at the end
 GATE_STEPS = 3000  # from which gates have their full rate
@@ -205,8 +202,9 @@ def _fix_linear(weights: Weights) -> None:
     A hidden unit's weights for rare values hardly move in so many steps, and decay: "he" beside a
     cell of "she" has few examples. Those of the linear unit move faster and hardly decay.
     """
-    _, bias, out, _, gate = weights
+    table, bias, out, _, gate = weights
     bias[:, -1], out[:, -1], gate[:, -1] = BASE / LINEAR, LINEAR, 0.0
+    table[CLASHING, -1] = -AGAINST / LINEAR
 
 
 def _zeros(weights: Weights) -> Weights:

@@ -182,6 +182,7 @@ RELATIVE = word_set("that which who whose where")
 PREPOSITIONS = word_set("in on at to for from with by about between")
 STEM, HEAD_LETTERS = 5, 3  # letters that make a stem, and that find the head among the words
 LONGEST, MOST_MODIFIERS, TENTHS = 8, 3, 10
+COMPANIES = word_set("corp corp. inc inc. ltd ltd. co. plc llc gmbh")  # "the company" has its word
 PARTITIVES = word_set(
     "one two three four five some many most all both each few several none any half part number "
     "group lot lots kind type sort set series pair couple majority minority rest variety amount "
@@ -300,6 +301,8 @@ def _text(
     if kind <= code.LAST_PRONOUN:
         return _Text(words, kind, head, parts, [], [])
     telling = [word for word in words if _tells(word)]
+    if template.form == "name":
+        telling = ["company" if word in COMPANIES else word for word in telling]
     name = [w for w in str(template.slots.get("NAME", "")).lower().split() if _tells(w)]
     return _Text(words, kind, head, parts, telling or [head or "?"], name)
 
