@@ -513,11 +513,21 @@ def conll(one: Pairs, labels: IntArray) -> float:
 def measure(part: Path, model: Path, cache: Path) -> None:
     """Print the table of a part of ECB+: partitions, pairs, merges that are sure, entities."""
     across = AcrossModel.from_dict(json.loads(model.read_text("utf-8")))
+    measured = []
     for gold in (True, False):
-        one = ecb_pairs(part, gold, cache)
-        documents = ecb_documents(part, gold, cache)
-        found = Resolution.of(documents, across)
-        print(json.dumps({"mentions": "gold" if gold else "raw", **figures(one, found)}, indent=1))
+        found = Resolution.of(ecb_documents(part, gold, cache), across)
+        measured.append(figures(ecb_pairs(part, gold, cache), found))
+    print("| | gold mentions | from raw text |\n| --- | --- | --- |")
+    for name in measured[0]:
+        print(f"| {name} | {' | '.join(_shown(one[name]) for one in measured)} |")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_shown(one) for one in value)
+    return (
+        f"{value:,}" if isinstance(value, int) else f"{value:.3f}" if value < 1 else f"{value:.1f}"
+    )
 
 
 def measure_names(gap: Path, model: Path, cache: Path) -> None:
@@ -570,13 +580,17 @@ def figures(one: Pairs, found: Resolution) -> dict[str, Any]:
     }
     return {
         "records": count,
-        **{name: round(100 * conll(one, labels), 1) for name, labels in partitions.items()},
-        "bits stated": bits(stated[known], same[known]),
-        "bits of first scores": bits(logistic(found.first)[known], same[known]),
-        "bits of second scores": bits(raw[known], same[known]),
+        **{f"CoNLL: {name}": 100 * conll(one, labels) for name, labels in partitions.items()},
+        "bits per pair, stated": bits(stated[known], same[known]),
+        "bits per pair, first scores": bits(logistic(found.first)[known], same[known]),
+        "bits per pair, second scores": bits(raw[known], same[known]),
         "reliability error": reliability(stated[known], same[known]),
-        "sure": [int(sure.sum()), float(stated[sure].mean()), float(same[sure].mean())],
-        "entities": [len({*one.truth[some].tolist()}), *estimate],
+        "named merges stated ≥ .9: number, stated, right": [
+            int(sure.sum()),
+            float(stated[sure].mean()),
+            float(same[sure].mean()),
+        ],
+        "entities: true, estimated, 90 % interval": [len({*one.truth[some].tolist()}), *estimate],
     }
 
 

@@ -455,7 +455,7 @@ def explained(kb: Knowledge, left: str, right: str) -> str:
     if len(found):
         n = int(found[0])
         score, alone = kb.resolution.log_odds[n], kb.resolution.first[n]
-        pro, contra = kb.reasons(n)
+        [(pro, contra)] = kb.reasons([n])
         lines += [f"  for: {pro or 'nothing'}", f"  against: {contra or 'nothing'}",
                   f"  the two alone: {1 / (1 + np.exp(-alone)):.3f}; with rivals and support among "
                   f"other records: {1 / (1 + np.exp(-score)):.3f}"]  # fmt: skip

@@ -239,22 +239,29 @@ class Knowledge:
     def _review(self) -> Columns:
         """Pairs in the order of the bits that an answer removes, one for each two entities."""
         p = self.resolution.probabilities
-        worth = _entropy(p) * self.across
-        rows: list[tuple[Any, ...]] = []
+        worth = entropies(p) * self.across
+        chosen: list[int] = []
         seen: set[tuple[str, str]] = set()
         for n in np.argsort(-worth, kind="stable").tolist():
             a, b = int(self.resolution.left[n]), int(self.resolution.right[n])
             both = min(self.entity[a], self.entity[b]), max(self.entity[a], self.entity[b])
-            if worth[n] <= 0.0 or len(rows) == REVIEW:
+            if worth[n] <= 0.0 or len(chosen) == REVIEW:
                 break
             if both in seen or not (self.records[a].names or self.records[b].names):
                 continue
             seen.add(both)
-            pro, contra = self.reasons(n)
-            names = self.records[a].label, self.records[b].label
-            rows.append((self.records[a].id, self.records[b].id, *names, float(p[n]),
-                         float(worth[n]), pro, contra))  # fmt: skip
+            chosen.append(n)
+        rows = []
+        for n, (pro, contra) in zip(chosen, self.reasons(chosen), strict=True):
+            one, two = self.ends(n)
+            rows.append((one.id, two.id, one.label, two.label, float(p[n]), float(worth[n]), pro,
+                         contra))  # fmt: skip
         return _columns("review", rows)
+
+    def ends(self, pair: int) -> tuple[Record, Record]:
+        """Return the records of a compared pair."""
+        return (self.records[int(self.resolution.left[pair])],
+                self.records[int(self.resolution.right[pair])])  # fmt: skip
 
     def _alternatives(self) -> Columns:
         """The most probable split and merge of each entity, by the tree without noise."""
@@ -283,25 +290,32 @@ class Knowledge:
 
     def _kept_apart(self) -> Columns:
         """Pairs of records with an equal name that are different entities."""
-        equal = self.resolution.features[:, FEATURES.index("equal_name")] > 0
+        equal = self.resolution.equal_names
         p = self.resolution.probabilities
-        rows, seen = [], set[tuple[str, str]]()
+        chosen, seen = list[int](), set[tuple[str, str]]()
         for n in np.flatnonzero(equal & self.across).tolist():
             a, b = int(self.resolution.left[n]), int(self.resolution.right[n])
             both = min(self.entity[a], self.entity[b]), max(self.entity[a], self.entity[b])
             if both[0] == both[1] or both in seen or self.records[a].type == "time":
                 continue
             seen.add(both)
-            rows.append((self.records[a].id, self.records[b].id, self.records[a].label,
-                         float(p[n]), self.reasons(n)[1]))  # fmt: skip
+            chosen.append(n)
+        rows = []
+        for n, (_, contra) in zip(chosen, self.reasons(chosen), strict=True):
+            one, two = self.ends(n)
+            rows.append((one.id, two.id, one.label, float(p[n]), contra))
         return _columns("kept_apart", rows)
 
-    def reasons(self, pair: int) -> tuple[str, str]:
-        """Return what speaks for a compared pair and what against it, in words."""
-        row = dict(zip(FEATURES, self.resolution.features[pair].tolist(), strict=True))
-        a = self.records[int(self.resolution.left[pair])]
-        b = self.records[int(self.resolution.right[pair])]
-        return "; ".join(_for(row, a, b)), "; ".join(_against(row, a, b))
+    def reasons(self, pairs: Sequence[int]) -> list[tuple[str, str]]:
+        """Return what speaks for compared pairs and what against them, in words."""
+        places = np.array(pairs, dtype=np.int64)
+        ends = self.resolution.left[places], self.resolution.right[places]
+        found = []
+        for n, values in zip(pairs, self.resolution.comparison.features(*ends), strict=True):
+            row = dict(zip(FEATURES, values.tolist(), strict=True))
+            both = self.ends(n)
+            found.append(("; ".join(_for(row, *both)), "; ".join(_against(row, *both))))
+        return found
 
     # --- worlds ---
 
@@ -356,7 +370,8 @@ def _any(probabilities: Any) -> float:
     return 1.0 - float(np.prod([1.0 - min(p, 0.999) for p in probabilities]))
 
 
-def _entropy(p: FloatArray) -> FloatArray:
+def entropies(p: FloatArray) -> FloatArray:
+    """Return the bits of probabilities."""
     inner = np.clip(p, 1e-12, 1.0 - 1e-12)
     found: FloatArray = -(inner * np.log2(inner) + (1.0 - inner) * np.log2(1.0 - inner))
     return found

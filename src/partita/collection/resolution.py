@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from partita.collection.comparison import (
 )
 from partita.collection.documents import Document
 from partita.collection.tree import EntityTree, average_linkage, logistic
-from partita.core import FloatArray, IntArray
+from partita.core import BoolArray, FloatArray, IntArray
 from partita.errors import InputError
 from partita.linkage.pair_trees import PairTrees
 
@@ -32,6 +32,8 @@ NOISE = 0.5  # standard deviation of the noise of a score, in log-odds
 # same where 2 were.
 GIVEN_NAMES_DIFFER = -4.0
 INTERVAL = 1.645  # standard deviations of a 90 % interval
+BLOCK = 200_000  # pairs whose features are in memory together
+HOPELESS = -6.5  # log-odds up to which a pair is not looked at again
 SPREAD_FLOOR = 0.03  # of the logarithm of the number of entities, however many documents
 
 LabelledPairs = Mapping[tuple[str, str], bool]
@@ -65,13 +67,29 @@ class AcrossModel:
 
     def scores(
         self, comparison: Comparison, left: IntArray, right: IntArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the features of pairs, their first log-odds, and those with rivals and support."""
-        features = comparison.features(left, right)
-        apart = GIVEN_NAMES_DIFFER * comparison.conflicts(left, right)
-        first = self.first.log_odds(features) + apart
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the log-odds of pairs, alone and then with rivals and support.
+
+        Features are made twice, in blocks: those of all pairs are far larger than the rest.
+        """
+        first = np.empty(len(left))
+        for part in _blocks(np.arange(len(left))):
+            ends = left[part], right[part]
+            apart = GIVEN_NAMES_DIFFER * comparison.conflicts(*ends)
+            first[part] = self.first.log_odds(comparison.features(*ends)) + apart
         more = second_features(comparison.home, left, right, first)
-        return features, first, self.second.log_odds(np.column_stack([features, more])) + apart
+        second = first.copy()
+        for part in _blocks(np.flatnonzero(first > HOPELESS)):
+            ends = left[part], right[part]
+            apart = GIVEN_NAMES_DIFFER * comparison.conflicts(*ends)
+            rows = np.column_stack([comparison.features(*ends), more[part]])
+            second[part] = self.second.log_odds(rows) + apart
+        return first, second
+
+
+def _blocks(places: IntArray) -> Iterator[IntArray]:
+    for start in range(0, len(places), BLOCK):
+        yield places[start : start + BLOCK]
 
 
 @cache
@@ -89,7 +107,6 @@ class Resolution:
     model: AcrossModel
     left: IntArray
     right: IntArray
-    features: FloatArray
     first: FloatArray
     log_odds: FloatArray
     trees: tuple[EntityTree, ...]
@@ -107,7 +124,7 @@ class Resolution:
         model = model or shipped_model()
         comparison = Comparison.of(documents)
         left, right = comparison.candidates()
-        features, first, log_odds = model.scores(comparison, left, right)
+        first, log_odds = model.scores(comparison, left, right)
         log_odds = log_odds + offset
         same, different = _labelled(comparison, labels or {})
         noise = pair_noise([one.id for one in comparison.records], left, right)
@@ -120,8 +137,7 @@ class Resolution:
             )
             for odds in (log_odds, *(log_odds + one for one in noise))
         ]
-        return cls(comparison, model, left, right, features, first, log_odds, tuple(made[1:]),
-                   made[0])  # fmt: skip
+        return cls(comparison, model, left, right, first, log_odds, tuple(made[1:]), made[0])
 
     def pair_probabilities(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the probability of each pair that its records are the same."""
@@ -134,6 +150,12 @@ class Resolution:
     def probabilities(self) -> FloatArray:
         """The probabilities of the pairs that were compared."""
         return self.pair_probabilities(self.left, self.right)
+
+    @cached_property
+    def equal_names(self) -> BoolArray:
+        """Which of the compared pairs have an equal name."""
+        found: BoolArray = self.comparison.full_names.shared(self.left, self.right)[0] > 0
+        return found
 
     @cached_property
     def answer(self) -> IntArray:

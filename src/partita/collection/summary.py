@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.collection.comparison import FEATURES
-from partita.collection.knowledge import Knowledge
-from partita.core import FloatArray
+from partita.collection.knowledge import Knowledge, entropies
 
 SHOWN = 3  # rows of each kind
 LARGEST = 5
@@ -46,14 +44,8 @@ def figures(kb: Knowledge) -> dict[str, Any]:
         "contradictions": len(kb.table("contradictions")["entity"]),
         "relations": len(kb.relations),
         "review_bits": float(sum(review["bits"][:10])),
-        "bits": float(_bits(p).sum()),
+        "bits": float(entropies(p).sum()),
     }
-
-
-def _bits(p: FloatArray) -> FloatArray:
-    inner = np.clip(p, 1e-12, 1 - 1e-12)
-    found: FloatArray = -(inner * np.log2(inner) + (1 - inner) * np.log2(1 - inner))
-    return found
 
 
 def summary_lines(kb: Knowledge) -> Iterator[str]:
@@ -95,25 +87,25 @@ def _merges(kb: Knowledge) -> Iterator[str]:
     named = np.array([bool(one.names) for one in kb.records])
     merged = (labels[found.left] == labels[found.right]) & kb.across
     merged &= named[found.left] & named[found.right]
-    differ = merged & (found.features[:, FEATURES.index("equal_name")] == 0)
+    differ = merged & ~found.equal_names
     chosen = np.flatnonzero(differ if differ.any() else merged)
     order = chosen[np.argsort(-p[chosen], kind="stable")]
     seen: set[str] = set()  # an entity is shown once
     for title, places in (("Surest merges:", order), ("Least sure merges:", order[::-1])):
-        lines: list[str] = []
+        shown: list[int] = []
         for n in places.tolist():
             entity = kb.entity[int(found.left[n])]
-            if entity not in seen and len(lines) < SHOWN:
+            if entity not in seen and len(shown) < SHOWN:
                 seen.add(entity)
-                lines.append(f"  {_pair(kb, n)}: {kb.reasons(n)[0] or 'the rest of the cluster'}")
-        if lines:
+                shown.append(n)
+        if shown:
             yield title
-            yield from lines
+        for n, (reasons, _) in zip(shown, kb.reasons(shown), strict=True):
+            yield f"  {_pair(kb, n)}: {reasons or 'the rest of the cluster'}"
 
 
 def _pair(kb: Knowledge, n: int) -> str:
-    a = kb.records[int(kb.resolution.left[n])]
-    b = kb.records[int(kb.resolution.right[n])]
+    a, b = kb.ends(n)
     return f"{kb.resolution.probabilities[n]:.2f} {_short(a.label)} = {_short(b.label)}"
 
 
