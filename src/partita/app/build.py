@@ -151,8 +151,9 @@ def build_base(options: BuildOptions) -> KnowledgeBase:
         else:
             _add_texts(options, kept, folder, failures)
         if not kept:
-            first = f": {failures[0]}" if failures else ""
-            raise InputError(f"no documents{first} (expected files, folders or texts)")
+            if failures:
+                raise InputError(f"no documents: {failures[0].error}")
+            raise InputError("no documents (expected files, folders or texts)")
         if folder is not None:
             write_documents(folder, [*kept.values()])
         if options.labels is not None:
@@ -220,13 +221,14 @@ def _add_texts(
         for one in _extracted(options, kept):
             if isinstance(one, Failure):
                 failures.append(one)
-                (options.note or (lambda text: None))(f"left out: {one}")
                 continue
             kept[one.id] = one
             done += 1
             if file is not None:
                 add_document(file, one)
             report(f"{done:,} documents read")
+    for failure in failures if kept else ():
+        (options.note or (lambda text: None))(f"left out: {failure}")
 
 
 def _extracted(options: BuildOptions, kept: Mapping[str, Document]) -> Iterator[Document | Failure]:
