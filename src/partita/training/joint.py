@@ -15,13 +15,7 @@ from numpy.typing import NDArray
 from partita.configurations.joint.codes import C_GENDER, CELL, NEW, SCALE, SLOPE, TYPES, offsets
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel, layout
-from partita.core import (
-    Document,
-    FloatArray,
-    IntArray,
-    Template,
-    restricted_growth,
-)
+from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.errors import InputError
 
 if TYPE_CHECKING:
