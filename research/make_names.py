@@ -31,6 +31,7 @@ LICENCE = (
 FEWEST = 100  # births with a name that is listed
 SHARES = 20  # steps of the share of girls
 SMALLEST, KNOWN = 30_000, 300_000  # inhabitants of a place, and of one with its English names
+MOST_WORDS = 4  # of the name of a place; a longer one is told by the names in it
 SIZES = (100_000, 1_000_000)  # of cities; states and countries are larger than any
 
 
@@ -72,6 +73,7 @@ def _places(path: str) -> dict[str, str]:
             sizes[name] = max(size, sizes.get(name, 0))
     for name in ("countries", "us_states"):
         sizes |= {place["name"].lower(): 4 for place in data[name].values()}
+    sizes = {name: size for name, size in sizes.items() if len(name.split()) <= MOST_WORDS}
     return {
         str(size): "|".join(sorted(name for name, own in sizes.items() if own == size))
         for size in sorted(set(sizes.values()))

@@ -266,7 +266,7 @@ def syntax_of(tree: Tree, head: int) -> list[int]:
     that it belongs to, 2 if the head precedes the subject, else 0."""
     governor = _first_conjunct(tree, head).head
     clauses = [tree.clause_of(governor if governor >= 0 else head)]
-    while clauses[-1] >= 0 and tree.words[clauses[-1]].head >= 0:
+    while len(clauses) < 3 and clauses[-1] >= 0 and tree.words[clauses[-1]].head >= 0:
         clauses.append(tree.clause_of(tree.words[clauses[-1]].head))
     clauses = [*clauses, -1, -1][:3]
     subject = tree.subject_of(clauses[0])

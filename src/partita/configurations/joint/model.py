@@ -237,7 +237,10 @@ def _checked(content: Any, place: Place) -> Mapping[str, Any]:
     if checked["model"] != "joint":
         place.refuse(f"holds parameters of {checked['model']!r}; expected 'joint'")
     if checked["characteristics"] != _characteristics():
-        place.refuse("was trained with other characteristics than this version computes")
+        place.refuse(
+            "was trained with other characteristics than this version computes; train it again "
+            "with partita train --model joint"
+        )
     return checked
 
 
