@@ -45,7 +45,8 @@ def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
     """Return P(values) and P(unknown), raised to τ = 1 / (1 + ρ (n − 1)) for n claims.
 
     The probability of stated values is then divided partly as the claims are. What is impossible
-    stays impossible.
+    stays impossible. In a closed slot sources have confusion matrices, so that a claim may speak
+    for another value than its own: shares do not change the order of values there.
     """
     tempering = belief.parameters.tempering
     exponent = exponents(belief)
@@ -58,8 +59,33 @@ def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
     values, unknown = values / total[belief.object], unknown / total
     if tempering.share:
         stated = (1.0 - unknown)[belief.object] * claim_shares(belief)
-        values = (1.0 - tempering.share) * values + tempering.share * stated
+        mixed = (1.0 - tempering.share) * values + tempering.share * stated
+        values = _in_order(mixed, values, belief) if belief.parsed.kind == "closed" else mixed
     return values, unknown
+
+
+def _in_order(mixed: FloatArray, before: FloatArray, belief: SlotBelief) -> FloatArray:
+    """Return mixed probabilities; those of an object that contradict the order get their mean."""
+    order = np.lexsort((-before, belief.object))
+    pooled = mixed[order]
+    rising = np.flatnonzero((np.diff(pooled) > 0) & (np.diff(belief.object[order]) == 0))
+    for n in np.unique(belief.object[order][rising]).tolist():
+        rows = slice(belief.starts[n], belief.starts[n + 1])
+        pooled[rows] = _falling(pooled[rows].tolist())
+    values = np.empty_like(pooled)
+    values[order] = pooled
+    return values
+
+
+def _falling(values: Sequence[float]) -> list[float]:
+    """Return the nearest values that do not increase, by pooling neighbours."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] < pools[-1][0]:
+            (a, n), (b, m) = pools.pop(-2), pools.pop()
+            pools.append(((a * n + b * m) / (n + m), n + m))
+    return [value for value, count in pools for _ in range(count)]
 
 
 def claim_shares(belief: SlotBelief) -> FloatArray:
