@@ -5,7 +5,8 @@
 FOLDER has the sets of the panel. OUT gets `pair_trees.json`, trained on all of them (shipped as
 src/partita/parameters/pair_trees.json), and for every family of sets `without-FAMILY.json`, trained
 on the others, by which research/panel_records.py measures. Every family weighs the same. Beside the
-sets there are variants: without some columns, with few matches, small, and with two tables as one.
+sets there are variants: without some columns, with few matches, small, tiny, and with two tables as
+one.
 Needs `pip install scikit-learn`. CACHE keeps the features.
 """
 
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.core import BoolArray, FloatArray
+from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.pair_features import (
     FEATURES,
     ComparedRecords,
@@ -32,6 +33,7 @@ from research.record_panel import FAMILIES, PanelSet, read_panel
 
 PAIRS, VARIANT_PAIRS = 3_000, 1_500  # of a set and of a variant, by which trees are trained
 VARIANT_WEIGHT = 0.5
+TINY = (6, 12, 24, 48)  # records of tiny tables, which weigh as much as one variant together
 DIGITS = 8  # of thresholds and leaves in the file
 
 RISING = frozenset(FEATURES) - {
@@ -104,9 +106,23 @@ def variants(one: PanelSet, rng: np.random.Generator) -> Iterator[PanelSet]:
         kept[n] = entity not in thinned or entity not in seen
         seen.add(entity)
     yield _part(one, kept, "thin")
+    for size in TINY:
+        yield _part(one, _tiny(one.truth, size, rng), f"tiny {size}")
     if count > 2_500:
         quarter = entities[rng.random(len(entities)) < 0.25]
         yield _part(one, np.isin(one.truth, quarter), "small")
+
+
+def _tiny(truth: IntArray, size: int, rng: np.random.Generator) -> BoolArray:
+    """Return a few records: those of some entities that have several, and as many others."""
+    several = np.flatnonzero(np.bincount(truth)[truth] > 1)
+    chosen, kept = rng.permutation(several), np.zeros(len(truth), dtype=np.bool_)
+    for n in chosen.tolist():
+        if kept.sum() >= size // 2:
+            break
+        kept[np.flatnonzero(truth == truth[n])[:3]] = True
+    kept[rng.choice(len(truth), size - size // 2, replace=False)] = True
+    return kept
 
 
 def _part(
@@ -129,7 +145,7 @@ def fitted(examples: Examples) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rng = np.random.default_rng(0)
-    share = {name: VARIANT_WEIGHT if " " in name else 1.0 for name in examples}
+    share = {name: _weight(name) for name in examples}
     total: dict[str, float] = defaultdict(float)
     for name, weight in share.items():
         total[family_of(name)] += weight
@@ -148,6 +164,12 @@ def fitted(examples: Examples) -> Any:
     )  # fmt: skip
     inputs = np.concatenate(rows), np.concatenate(right)
     return model.fit(*inputs, sample_weight=np.concatenate(weights))
+
+
+def _weight(name: str) -> float:
+    if " tiny " in name:
+        return VARIANT_WEIGHT / len(TINY)
+    return VARIANT_WEIGHT if " " in name else 1.0
 
 
 def exported(model: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import random
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,16 @@ from hypothesis import strategies as st
 import partita
 from oracles.people import people
 from partita.linkage.column_alignment import aligned_names
-from partita.linkage.match_level import mixture_of, reciprocity, rival_share
+from partita.linkage.match_level import (
+    Places,
+    best_few,
+    gap_share,
+    level_of_clean_tables,
+    mixture_of,
+    mutual_best,
+    reciprocity,
+    rival_share,
+)
 from partita.linkage.neighbours import gram_vectors, nearest_rows, word_vectors
 from partita.linkage.one_to_one import matched_odds, matching_messages, small_sets
 from partita.linkage.pair_features import (
@@ -174,7 +184,7 @@ def test_mutual_best_pairs_say_how_many_records_match():
         score = np.append(score, rng.normal(6, 1, len(matched)))
         source = np.repeat([0, 1], count)
         ends = PairEnds(left, right)
-        assert reciprocity(source, ends, score, source == 0) == pytest.approx(share, abs=0.12)
+        assert reciprocity(ends, score, source == 0) == pytest.approx(share, abs=0.12)
 
 
 def test_rivals_and_mixture_find_the_share_of_matches():
@@ -188,6 +198,88 @@ def test_rivals_and_mixture_find_the_share_of_matches():
     _, even, share = mixture_of(best)
     assert share == pytest.approx(0.6, abs=0.05)
     assert 2.5 < even < 5.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
+def test_the_distance_of_the_two_best_scores_tells_the_share_of_matches(share):
+    rng = np.random.default_rng(2)
+    others = rng.exponential(size=(4000, 40))
+    matched = rng.random(4000) < share
+    others[matched, 0] = rng.normal(12.0, 1.0, int(matched.sum()))
+    best = -np.sort(-others, axis=1)[:, :5]
+    assert gap_share(best) == pytest.approx(share, abs=0.06)
+
+
+def two_tables(rng, small, large, matches, strength):
+    """Return sources, pairs and scores of tables of which some records match."""
+    left = np.repeat(np.arange(small), large)
+    right = small + np.tile(np.arange(large), small)
+    score = rng.gumbel(size=small * large)
+    for n in range(matches):
+        score[n * large + n] = rng.normal(strength, 1.0)
+    return np.repeat([0, 1], [small, large]), PairEnds(left, right), score
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "matches"), [(200, 200, 190), (300, 300, 60), (100, 400, 40)]
+)
+def test_the_level_counts_the_matches_of_both_tables(small, large, matches):
+    found = []
+    for seed in range(5):
+        source, ends, score = two_tables(np.random.default_rng(seed), small, large, matches, 14.0)
+        level = level_of_clean_tables(source, ends, score)
+        above = mutual_best(ends, score, len(source)) & (score > level.score)
+        found.append(above.sum())
+    assert np.median(found) == pytest.approx(matches, rel=0.2)
+
+
+def test_a_few_records_keep_the_level_of_the_trees():
+    source, ends, score = two_tables(np.random.default_rng(4), 5, 6, 2, 9.0)
+    level = level_of_clean_tables(source, ends, score)
+    assert (level.score, [*level.estimates]) == (0.0, ["trees"])
+
+
+def test_a_record_has_a_place_in_every_other_table():
+    """The best of a record in one table is no rival of its best in another."""
+    source = np.array([0, 0, 1, 1, 1, 2, 2, 2, 2])
+    ends = PairEnds(np.array([0, 0, 2]), np.array([2, 5, 5]))
+    places = Places.of(source, ends)
+    assert (places.smaller.sum(), places.larger.sum()) == (2 + 2 + 3, 3 + 4 + 4)
+    assert len({*places.ends.left.tolist(), *places.ends.right.tolist()}) == 6
+    best = best_few(places.ends, np.array([3.0, 2.0, 1.0]), len(places.smaller))
+    assert np.isfinite(best[:, 0]).sum() == 6
+    assert not np.isfinite(best[:, 1]).any()
+
+
+def random_numbers(rng):
+    return [{"id": n, "a": rng.random(), "b": rng.random()} for n in range(300)]
+
+
+def words(rng, count):
+    return ["".join(rng.choice("bdfgklmnprst") + rng.choice("aeiou") for _ in range(3))
+            for _ in range(count)]  # fmt: skip
+
+
+def test_tables_in_which_chance_explains_everything_say_so():
+    rng = random.Random(1)
+    names, others = words(rng, 200), words(rng, 150)
+    apart = [
+        [{"id": f"a{n}", "name": name} for n, name in enumerate(names)],
+        [{"id": f"b{n}", "country": name.upper()} for n, name in enumerate(others)],
+    ]
+    for tables in (random_numbers(rng), [pd.DataFrame(one) for one in apart]):
+        found = partita.link(tables)
+        assert any("than chance explains" in note for note in found.notes)
+        assert found.summary.precision is None
+        assert found.summary.recall is None
+
+
+def test_ids_that_repeat_stand_beside_the_numbers_of_records():
+    rows = [{"id": n // 2, "name": name} for n, name in enumerate(words(random.Random(2), 40))]
+    found = partita.link(rows)
+    assert found.columns("clusters")["id"] == [str(n // 2) for n in range(40)]
+    assert [row.record for row in found] == [*range(1, 41)]
+    assert any("the ids in id repeat" in note for note in found.notes)
 
 
 def test_tables_without_duplicates_are_noticed():

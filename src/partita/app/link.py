@@ -23,6 +23,7 @@ from partita.linkage.record_tables import (
     Scored,
     Settings,
     read_records,
+    repeated_ids,
 )
 from partita.linkage.reference import ReferenceMatches, matched
 from partita.linkage.splink_engine import read_settings, splink_errors
@@ -59,12 +60,27 @@ class LinkedRecords(Clusters):
             "exact": [p * chance[name] for p, name in zip(exact, names, strict=True)],
         }
 
+    def _tables(self) -> Mapping[str, Callable[[], Columns]]:
+        """Return the tables; records that were numbered, as their ids repeat, have these too."""
+        every = dict(Clusters._tables(self))
+        clusters = every["clusters"]
+        table = None if self._engine is None else self._engine.table
+        if table is not None and (given := repeated_ids(table)):
+            place = {str(name): n for n, name in enumerate(table.ids)}
+            every["clusters"] = lambda: _with_ids(clusters(), place, given)
+        return every
+
     def weights(self, left: Id, right: Id) -> list[tuple[str, float]]:
         """Return what each column says about two records, as log-odds; the first is the prior."""
         if self._engine is None:
             return []
         names = {str(name): n for n, name in enumerate(self._engine.table.ids)}
         return self._engine.weights(self.settings, names[str(left)], names[str(right)])
+
+
+def _with_ids(columns: Columns, place: Mapping[str, int], given: Columns) -> Columns:
+    rows = [place[str(record)] for record in columns["record"]]
+    return {**columns, **{name: [values[n] for n in rows] for name, values in given.items()}}
 
 
 @overload
@@ -228,8 +244,11 @@ def doubted(summary: ClusterSummary, reported: int, model: Settings) -> ClusterS
     """Return a summary whose intervals include the doubt about the model.
 
     `reported` counts the pairs within clusters. The recall counts matches that are expected beyond
-    the compared pairs. Nothing is added where quality is unknown already.
+    the compared pairs. Nothing is added where quality is unknown already, and it is unknown where
+    chance explains all that records have in common.
     """
+    if model.get("unknown"):
+        return replace(summary, precision=None, recall=None)
     if summary.precision is None or summary.recall is None:
         return replace(summary, recall=None)
     width = WIDTH + WIDTH_BY_DOUBT * float(model["disagreement"])

@@ -8,7 +8,8 @@ disagree, the probabilities say so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +18,12 @@ from partita.linkage.pair_features import PairEnds
 
 ROUNDS = 200
 LEAST_SPREAD = 0.05  # of the variance of all scores, that of a component of the mixture
-# Two tables have no duplicates of their own if clearly more records have a match in the other table
-# than seem to have one in their own. On the panel the first share is at least 2.5 times the second
-# for tables without duplicates and at most 1.4 times for tables that were split at random.
-MORE, BY = 1.5, 0.05
-# Records without a match are in mutual best pairs so many times as often as in mutual second-best
-# ones: 1.12 to 1.27 times in restaurants, imdb-tmdb and RLdata, about once in febrl.
-BY_CHANCE = 1.15
+RIVALS = "rivals"
+AGREED = 1.5  # rivals hold if both tables give the same number of matches, up to this factor
+MOST = 0.5  # of the records have a match where rivals hold: their second best then tell of chance
+SPACED = 5  # best scores of a record whose distances tell how scores differ by chance
+FEWEST = 30  # records from which on shares are estimated: of fewer, with an error above .1
+FEW_ERROR = 1.0  # of the level of fewer records, in scores
 # Of the pairs within groups that scores above the level connect, the least share that are above it
 # themselves. It is .44 and more at good levels of all families but one (chicago, where names and
 # phones are those of chains and it is .06 at first); a level that is too low joins everything.
@@ -50,19 +50,37 @@ class MatchLevel:
         return float(np.std(np.log1p(list(self.matches.values()))))
 
 
-def reciprocity(
-    source: IntArray, ends: PairEnds, score: FloatArray, records: BoolArray, more: float = 1.0
-) -> float:
+class Places(NamedTuple):
+    """Pairs by the places of their records, of which each holds one match at most.
+
+    A record has a place for every source. `smaller` are those of the smaller of two sources,
+    `larger` those of the larger one.
+    """
+
+    ends: PairEnds
+    smaller: BoolArray
+    larger: BoolArray
+
+    @classmethod
+    def of(cls, source: IntArray, ends: PairEnds) -> Places:
+        sources = int(source.max(initial=0)) + 1
+        left, right = (end * sources + source[other] for end, other in (ends, ends[::-1]))
+        rank = np.empty(sources, dtype=np.int64)
+        rank[np.argsort(np.bincount(source, minlength=sources), kind="stable")] = np.arange(sources)
+        own, other = rank[source][:, None], rank[None, :]
+        return cls(PairEnds(left, right), (own < other).ravel(), (own > other).ravel())
+
+
+def reciprocity(ends: PairEnds, score: FloatArray, records: BoolArray) -> float:
     """Return the share of records with a match, each with one at most, by mutual best pairs.
 
     Two records that match are each other's best, mostly. Two that do not are so by chance, and as
-    often each other's second best after that, or `more` times as often.
+    often each other's second best after that.
     """
-    first, left = _mutual(ends, score, np.ones(len(score), dtype=np.bool_), len(source))
-    second, _ = _mutual(ends, score, left, len(source))
+    first, left = _mutual(ends, score, np.ones(len(score), dtype=np.bool_), len(records))
+    second, _ = _mutual(ends, score, left, len(records))
     one, two = float(first[records].mean()), float(second[records].mean())
-    by_chance = min(more * two, 1.0)
-    return float(np.clip((one - by_chance) / max(1.0 - by_chance, 1e-9), 0.0, 1.0))
+    return float(np.clip((one - two) / max(1.0 - two, 1e-9), 0.0, 1.0))
 
 
 def _mutual(
@@ -85,40 +103,68 @@ def best_scores(ends: PairEnds, score: FloatArray, count: int) -> FloatArray:
     return best
 
 
+def mutual_best(ends: PairEnds, score: FloatArray, count: int) -> BoolArray:
+    """Return the pairs that are the best of both their records or places."""
+    best = best_scores(ends, score, count)
+    return np.asarray((score >= best[ends.left]) & (score >= best[ends.right]))
+
+
 def without_duplicates(source: IntArray, ends: PairEnds, score: FloatArray) -> bool:
-    """Return whether several tables seem to have no duplicates within them."""
+    """Return whether several tables seem to have no duplicates within them: more of their records
+    seem to have a match in another table than in their own."""
     if source.max(initial=0) == 0:
         return False
     within = source[ends.left] == source[ends.right]
     sizes = np.bincount(source)
     own, other = (PairEnds(ends.left[k], ends.right[k]) for k in (within, ~within))
-    smallest = source == int(sizes.argmin())
-    across = reciprocity(source, other, score[~within], smallest)
-    inside = max(reciprocity(source, own, score[within], source == k) for k in range(len(sizes)))
-    return across > MORE * inside + BY
+    places = Places.of(source, other)
+    across = reciprocity(places.ends, score[~within], places.smaller)
+    inside = max(reciprocity(own, score[within], source == k) for k in range(len(sizes)))
+    return across > inside
 
 
 def level_of_clean_tables(source: IntArray, ends: PairEnds, score: FloatArray) -> MatchLevel:
-    """Return the level for tables without duplicates: by three estimates of the share of records of
-    the smallest table that have a match, of which the middle one is taken."""
-    smallest = source == int(np.bincount(source).argmin())
-    count = int(smallest.sum())
-    best, second = two_best(ends, score, len(source))
-    known = smallest & np.isfinite(second)
+    """Return the level for tables without duplicates.
+
+    The matches of one table are those of the other. So every way of estimating their number is
+    applied to both, and the lower number holds: the other has an excess that matches do not
+    explain. Rivals tell most, but only where most records match and both tables agree; else the
+    middle one of the other ways is taken.
+    """
+    places = Places.of(source, ends)
+    mutual = np.sort(score[mutual_best(places.ends, score, len(places.smaller))])[::-1]
+    count = int(places.smaller.sum())
+    if count < FEWEST:
+        estimates = {"trees": 0.0}
+        return MatchLevel(0.0, FEW_ERROR, estimates, {"trees": int((mutual > 0.0).sum())})
+    found = [_matches_of(places.ends, score, side) for side in (places.smaller, places.larger)]
+    lower = {name: min(one[name] for one in found) for name in found[0]}
+    higher = max(one[RIVALS] for one in found)
+    if lower[RIVALS] < MOST * count or higher > AGREED * lower[RIVALS]:
+        del lower[RIVALS]
+    estimates = {name: score_at(mutual, matches) for name, matches in lower.items()}
+    middle = _middle(estimates, mutual)
+    return replace(middle, score=estimates[RIVALS]) if RIVALS in lower else middle
+
+
+def _matches_of(ends: PairEnds, score: FloatArray, side: BoolArray) -> dict[str, float]:
+    """Return the number of matches of the records on one side, by each way of estimating."""
+    best = best_few(ends, score, len(side))[side]
+    some, several, many = (np.isfinite(best[:, k]) for k in (0, 1, SPACED - 1))
     shares = {
-        "mutual best pairs": reciprocity(source, ends, score, smallest, BY_CHANCE),
-        "rivals": rival_share(best[known], second[known]),
-        "mixture": mixture_of(best[smallest & np.isfinite(best)])[2],
+        "mutual best pairs": reciprocity(ends, score, side),
+        "mixture": mixture_of(best[some, 0])[2],
+        "gaps": gap_share(best[many]),
+        RIVALS: rival_share(best[several, 0], best[several, 1]),
     }
-    top = best_scores(ends, score, len(source))
-    mutual = np.sort(score[(score >= top[ends.left]) & (score >= top[ends.right])])[::-1]
-    estimates = {name: score_at(mutual, share * count) for name, share in shares.items()}
-    return _middle(estimates, mutual)
+    return {name: share * len(best) for name, share in shares.items()}
 
 
 def level_of_one_table(ends: PairEnds, score: FloatArray, em: FloatArray, count: int) -> MatchLevel:
     """Return the level where records may have several matches: by the model's own level, by the
     number of matches of expectation maximisation, and by a mixture over best scores."""
+    if count < FEWEST:
+        return MatchLevel(0.0, FEW_ERROR, {"trees": 0.0}, {"trees": int((score > 0.0).sum())})
     best = best_scores(ends, score, count)
     expected = float((1.0 / (1.0 + np.exp(-em))).sum())
     estimates = {
@@ -156,16 +202,34 @@ def score_at(descending: FloatArray, expected: float) -> float:
     return float(descending[place - 1] + after) / 2.0
 
 
-def two_best(ends: PairEnds, score: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return the best and the second-best score of every record, −∞ where there is none."""
+def best_few(ends: PairEnds, score: FloatArray, count: int, few: int = SPACED) -> FloatArray:
+    """Return the best scores of every record in falling order, −∞ where there are not so many."""
     record, value = np.concatenate(ends), np.tile(score, 2)
     order = np.lexsort((-value, record))
     record, value = record[order], value[order]
     place = np.arange(len(record)) - np.searchsorted(record, record)
-    found = np.full((2, count), -np.inf)
-    for n in (0, 1):
-        found[n, record[place == n]] = value[place == n]
-    return found[0], found[1]
+    found = np.full((count, few), -np.inf)
+    here = place < few
+    found[record[here], place[here]] = value[here]
+    return found
+
+
+def gap_share(best: FloatArray) -> float:
+    """Return the share of records with a match, by the distance of their two best scores.
+
+    Where the tail of scores by chance falls exponentially, k times the distance of the k-th best
+    from the next has the same exponential distribution for every k (Rényi 1953); a match moves the
+    others one place on. The distances of the third and fourth give its mean, and as many records
+    without a match have a first distance below its median as above.
+    """
+    if not len(best):
+        return 0.0
+    third, fourth = (float(np.median(k * (best[:, k - 1] - best[:, k]))) for k in (3, 4))
+    first, share = best[:, 0] - best[:, 1], 0.5
+    for _ in range(ROUNDS):
+        middle = (third / (1.0 + share / 2.0) + fourth / (1.0 + share / 3.0)) / 2.0
+        share = 1.0 - min(2.0 * float((first < middle).mean()), 1.0)
+    return share
 
 
 def rival_share(best: FloatArray, second: FloatArray) -> float:

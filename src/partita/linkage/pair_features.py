@@ -297,7 +297,7 @@ def _quantiles(records: ComparedRecords, ends: PairEnds, score: FloatArray) -> F
 def _rivals(
     records: ComparedRecords, ends: PairEnds, score: FloatArray, prefix: str
 ) -> dict[str, FloatArray]:
-    """Return how a pair stands among the other pairs of its records, of the same kind of source.
+    """Return how a pair stands among the other pairs of its records with the same source.
 
     `rank`: better ones; `lead`: over the best other; `clear`: the part of the way from the worst
     candidate to certainty; `close`: others that are nearly as good or better. The lower and the
@@ -313,8 +313,9 @@ def _rivals(
 
 def rival_figures(source: IntArray, ends: PairEnds, score: FloatArray) -> list[FloatArray]:
     """Return rank, lead, clear and close of pairs among those of their left and right record."""
-    within = source[ends.left] == source[ends.right]
-    record = np.concatenate(ends) * 2 + np.tile(within, 2)
+    sources = int(source.max(initial=0)) + 1
+    others = np.concatenate([source[ends.right], source[ends.left]])
+    record = np.concatenate(ends) * sources + others
     value = np.concatenate([score, score])
     order = np.lexsort((-value, record))
     sorted_record, sorted_value = record[order], value[order]

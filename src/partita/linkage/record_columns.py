@@ -147,7 +147,9 @@ def _is_number(value: str) -> bool:
 def _is_phone(value: str) -> bool:
     """Return whether a value is a phone number with the marks that separate its groups."""
     digits = sum(c.isdigit() for c in value)
-    return bool(_PHONE(value)) and 7 <= digits <= 15 and digits < len(value) and not iso(value)
+    if iso(value) or (_is_number(value) and not value.startswith("+")):  # 0.250731 is none
+        return False
+    return bool(_PHONE(value)) and 7 <= digits <= 15 and digits < len(value)
 
 
 _TESTS: Sequence[tuple[str, Callable[[str], Any], float]] = (

@@ -178,9 +178,10 @@ def _read(named: tuple[str, Any], number: int, unique_id: str | None, note: Note
     }
     at = _id_column(texts, unique_id, table.name, note)
     if at is None:
-        note(
-            f"{table.name}: no column of unique ids (--unique-id COL); records are numbered from 1"
-        )
+        why = "no column of unique ids (--unique-id COL); records are numbered from 1"
+        if repeated := next(iter(_usual_ids(texts)), None):
+            why = f"the ids in {repeated} repeat; records are numbered from 1, with that id beside"
+        note(f"{table.name}: {why}")
         return _Source(name, texts, list(range(1, len(table) + 1)))
     _check_ids(texts[at], table, at)
     ids = [_id(value) for value in table.column(at)]
@@ -211,6 +212,12 @@ def unique_id_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
     first = next(iter(columns), "")
     names = [*_usual_ids(columns), *([first] if ID_HEADER(first) else [])]
     return next((name for name in names if _are_unique([*map(cell_text, columns[name])])), None)
+
+
+def repeated_ids(table: RecordTable) -> dict[str, Sequence[str | None]]:
+    """Return the columns that are called as ids usually are, but whose values repeat."""
+    return {name: values for name, values in table.columns.items()
+            if name.lower() in IDS and is_label(name, values)}  # fmt: skip
 
 
 def _are_unique(values: Sequence[str | None]) -> bool:

@@ -215,9 +215,14 @@ def match_summary(
         reported=made,
         threshold=threshold,
         matches=estimated(matches, totals),
-        precision=estimated(right / made, hits / made) if made else None,
-        recall=estimated(right / matches, hits / np.maximum(totals, 1.0)) if matches > 0 else None,
+        precision=_share(right, made, hits / max(made, 1)),
+        recall=_share(right, matches, hits / np.maximum(totals, 1.0)),
     )
+
+
+def _share(part: float, whole: float, draws: FloatArray) -> ExpectedValue | None:
+    """Return a share, which rounding does not raise above 1; that of nothing is unknown."""
+    return estimated(min(part / whole, 1.0), draws) if whole > 0 else None
 
 
 def matched(
