@@ -27,8 +27,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import partita
-from partita.collection.comparison import FEATURES, SECOND_FEATURES, Comparison, second_features
-from partita.collection.documents import Document, document_of
+from partita.collection.comparison import (
+    FEATURES,
+    SECOND_FEATURES,
+    RecordComparison,
+    second_features,
+)
+from partita.collection.documents import SourceDocument, document_of
 from partita.collection.resolution import (
     GIVEN_NAMES_DIFFER,
     NOISE,
@@ -85,7 +90,7 @@ class Pairs:
     """
 
     name: str
-    comparison: Comparison
+    comparison: RecordComparison
     left: IntArray
     right: IntArray
     features: FloatArray
@@ -109,7 +114,7 @@ class Pairs:
 # --- documents ---
 
 
-def ecb_documents(part: Path, gold: bool, cache: Path) -> list[Document]:
+def ecb_documents(part: Path, gold: bool, cache: Path) -> list[SourceDocument]:
     """Return the documents of a part of ECB+, with gold mentions or with those that are found."""
     spans = gold_mentions(part)
     texts = {path.stem: path.read_text("utf-8") for path in sorted((part / "texts").glob("*.txt"))}
@@ -128,7 +133,7 @@ def gold_mentions(part: Path) -> dict[str, dict[tuple[int, int], str]]:
     return found
 
 
-def gap_documents(file: Path, cache: Path) -> list[Document]:
+def gap_documents(file: Path, cache: Path) -> list[SourceDocument]:
     """Return the snippets of GAP; the publisher is the page."""
     with file.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -142,7 +147,7 @@ def _extracted(
     file: Path,
     mentions: Mapping[str, Any],
     pages: Mapping[str, str] | None = None,
-) -> Iterator[Document]:
+) -> Iterator[SourceDocument]:
     """Yield what `run` finds in texts; a file keeps it for the next time."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -169,7 +174,7 @@ def _extracted(
 def ecb_pairs(part: Path, gold: bool, cache: Path) -> Pairs:
     """Return the candidate pairs of a part of ECB+."""
     documents = ecb_documents(part, gold, cache)
-    comparison = Comparison.of(documents)
+    comparison = RecordComparison.of(documents)
     truth, key = aligned(documents, gold_mentions(part))
     left, right = comparison.candidates()
     features = comparison.features(left, right)
@@ -190,7 +195,7 @@ def ecb_pairs(part: Path, gold: bool, cache: Path) -> Pairs:
 
 
 def aligned(
-    documents: Sequence[Document], gold: Mapping[str, Mapping[tuple[int, int], str]]
+    documents: Sequence[SourceDocument], gold: Mapping[str, Mapping[tuple[int, int], str]]
 ) -> tuple[IntArray, list[tuple[int, int]]]:
     """Return the chain of each record, by most of its mentions, and the record of each mention."""
     numbers: dict[str, int] = {}
@@ -231,7 +236,7 @@ def _overlapping(span: tuple[int, int], places: Mapping[tuple[int, int], int]) -
     return -record if share >= OVERLAP else -1
 
 
-def _same_across(comparison: Comparison, left: IntArray, right: IntArray) -> BoolArray:
+def _same_across(comparison: RecordComparison, left: IntArray, right: IntArray) -> BoolArray:
     """Return whether equal names in unrelated texts name the same: full names, and places."""
     records = comparison.records
     full = np.array([any(len(name.split()) > 1 for name in one.names) for one in records])
@@ -241,9 +246,9 @@ def _same_across(comparison: Comparison, left: IntArray, right: IntArray) -> Boo
     return found
 
 
-def gap_pairs(documents: Sequence[Document]) -> Pairs:
+def gap_pairs(documents: Sequence[SourceDocument]) -> Pairs:
     """Return pairs of GAP: equal full names are the same, other shared names are not."""
-    comparison = Comparison.of(documents)
+    comparison = RecordComparison.of(documents)
     left, right = comparison.candidates()
     page = [documents[n].publisher for n in comparison.home.tolist()]
     features = comparison.features(left, right)

@@ -16,10 +16,10 @@ import numpy as np
 from partita.app.batch import Failure, OutputForms
 from partita.app.run import ResolvedMessage
 from partita.app.runner import Earlier, Runner, Settings, message_hash, run_messages
-from partita.collection.documents import Document, document_of
+from partita.collection.documents import SourceDocument, document_of
 from partita.collection.files import (
     CHANGES,
-    State,
+    BuildState,
     add_document,
     kept_documents,
     read_documents,
@@ -142,7 +142,7 @@ def build_base(options: BuildOptions) -> KnowledgeBase:
     folder = None if options.out is None else Path(options.out)
     report = options.progress or (lambda text: None)
     with nullcontext() if folder is None else writing(folder):
-        state = State() if folder is None else read_state(folder)
+        state = BuildState() if folder is None else read_state(folder)
         kept = {one.id: one for one in ([] if folder is None else read_documents(folder))}
         _remove(kept, options.remove, folder)
         failures: list[Failure] = []
@@ -185,7 +185,7 @@ def open_base(folder: Path) -> Knowledge:
 # --- documents ---
 
 
-def _remove(kept: dict[str, Document], names: Sequence[str], folder: Path | None) -> None:
+def _remove(kept: dict[str, SourceDocument], names: Sequence[str], folder: Path | None) -> None:
     for name in names:
         if name not in kept:
             raise InputError(f"--remove {name}: there is no such document",
@@ -193,7 +193,9 @@ def _remove(kept: dict[str, Document], names: Sequence[str], folder: Path | None
         del kept[name]
 
 
-def _add_imported(options: BuildOptions, kept: dict[str, Document], state: State) -> None:
+def _add_imported(
+    options: BuildOptions, kept: dict[str, SourceDocument], state: BuildState
+) -> None:
     if options.system is not None:
         source = options.source
         given = [source] if isinstance(source, str | os.PathLike) else [*source]
@@ -210,7 +212,7 @@ def _add_imported(options: BuildOptions, kept: dict[str, Document], state: State
 
 def _add_texts(
     options: BuildOptions,
-    kept: dict[str, Document],
+    kept: dict[str, SourceDocument],
     folder: Path | None,
     failures: list[Failure],
 ) -> None:
@@ -231,7 +233,9 @@ def _add_texts(
         (options.note or (lambda text: None))(f"left out: {failure}")
 
 
-def _extracted(options: BuildOptions, kept: Mapping[str, Document]) -> Iterator[Document | Failure]:
+def _extracted(
+    options: BuildOptions, kept: Mapping[str, SourceDocument]
+) -> Iterator[SourceDocument | Failure]:
     """Yield the documents of texts and of results; unchanged ones were done by an earlier build."""
     texts: list[Any] = []
     for one in _listed(options.source):
@@ -305,7 +309,7 @@ def _is_results(path: Path) -> bool:
     return start.startswith(b'{"version"') and b'"message"' in start
 
 
-def _saved_results(path: Path) -> Iterator[Document]:
+def _saved_results(path: Path) -> Iterator[SourceDocument]:
     """Yield the documents of a file of results; it has no texts, so that less is compared."""
     lines: list[dict[str, Any]] = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
@@ -325,7 +329,7 @@ def _saved_results(path: Path) -> Iterator[Document]:
 
 def _document(
     name: str, text: str, lines: Sequence[Mapping[str, Any]], fields: Mapping[str, str], digest: str
-) -> Document:
+) -> SourceDocument:
     templates = [
         one for line in lines for one in (line.get("templates") or line.get("singletons") or ())
     ]
@@ -339,7 +343,7 @@ def _document(
     return document_of(name, text, entities, [*known.values()], fields, digest)
 
 
-def _of_result(one: ResolvedMessage) -> Document:
+def _of_result(one: ResolvedMessage) -> SourceDocument:
     lines = [json.loads(line) for line in one.lines()]
     return _document(
         one.message.id, one.message.text, lines, dict(one.message.fields), one.run["text"]
@@ -349,7 +353,9 @@ def _of_result(one: ResolvedMessage) -> Document:
 # --- who is who ---
 
 
-def _resolved(documents: Sequence[Document], state: State, options: BuildOptions) -> Resolution:
+def _resolved(
+    documents: Sequence[SourceDocument], state: BuildState, options: BuildOptions
+) -> Resolution:
     """Resolve, with labels exactly as they are; `refit` learns an offset from them."""
     pairs = state.pairs
     if options.refit:
@@ -375,7 +381,10 @@ def _offset(odds: Any, same: Any) -> float:
 
 
 def _identified(
-    documents: Sequence[Document], resolution: Resolution, state: State, options: BuildOptions
+    documents: Sequence[SourceDocument],
+    resolution: Resolution,
+    state: BuildState,
+    options: BuildOptions,
 ) -> tuple[Knowledge, list[dict[str, Any]]]:
     """Give entities their ids: the one that most of their records had, if no larger part has it."""
     records = resolution.comparison.records

@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from partita.collection.documents import MONTHS, Document, Record, name_words
+from partita.collection.documents import MONTHS, EntityRecord, SourceDocument, words_of_name
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.neighbours import TextVectors, nearest_rows
 from partita.text.given_names import shipped_names
@@ -92,10 +92,10 @@ def _constant(word: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class RecordComparison:
     """Records of documents, made ready to be compared."""
 
-    records: tuple[Record, ...]
+    records: tuple[EntityRecord, ...]
     home: IntArray  # the document of each record
     documents: TextVectors
     own: TextVectors  # the part of a document's vector that is the words of the record
@@ -113,21 +113,21 @@ class Comparison:
     combined: TextVectors
 
     @classmethod
-    def of(cls, documents: Sequence[Document]) -> Comparison:
+    def of(cls, documents: Sequence[SourceDocument]) -> RecordComparison:
         """Make the records of documents ready."""
         records = tuple(one for document in documents for one in document.records)
         home = np.repeat(np.arange(len(documents)), [len(one.records) for one in documents])
-        names = [[w for name in one.names for w in name_words(name)] for one in records]
+        names = [[w for name in one.names for w in words_of_name(name)] for one in records]
         topics = [[w for w in one.words if _topical(w) > 0.02] for one in documents]
         return cls(
             records,
             home.astype(np.int64),
             bags(topics, _topical),
             _own_parts(records, home, topics),
-            bags([{w for r in one.records for name in r.names for w in name_words(name)}
+            bags([{w for r in one.records for name in r.names for w in words_of_name(name)}
                   for one in documents]),
             bags([set(one) for one in names]),
-            bags([{" ".join(name_words(name)) for name in one.names} - {""} for one in records]),
+            bags([{" ".join(words_of_name(name)) for name in one.names} - {""} for one in records]),
             bags([_grams(one) for one in records], _constant),
             bags([_acronyms(one) for one in records], _constant),
             bags([set(one.heads) for one in records]),
@@ -175,7 +175,7 @@ class Comparison:
         known = shipped_names().given
         family, others, given = [], [], []
         for one in self.records:
-            parts = name_words(one.names[0]) if one.names else ()
+            parts = words_of_name(one.names[0]) if one.names else ()
             family.append(parts[-1] if len(parts) > 1 else "")
             others.append(frozenset(parts[:-1]))
             given.append([part for part in parts[:-1] if len(part) > 1 and
@@ -205,7 +205,7 @@ class Comparison:
         _add_shares(found, "name_share", found["name_shared"], bag.total[left], bag.total[right])
         found["acronym"], _ = self.acronyms.shared(left, right)
         found["letters"] = self.letters.cosines(left, right)
-        parts = [name_words(one.names[0]) if one.names else () for one in records]
+        parts = [words_of_name(one.names[0]) if one.names else () for one in records]
         family = _codes([one[-1] if one else "" for one in parts])
         given = _codes([one[0] if len(one) > 1 else "" for one in parts])
         length = np.array([len(one) for one in parts], dtype=np.float64)
@@ -289,7 +289,7 @@ def _may_be_given(word: str) -> bool:
 
 
 def _own_parts(
-    records: Sequence[Record], home: IntArray, topics: Sequence[Sequence[str]]
+    records: Sequence[EntityRecord], home: IntArray, topics: Sequence[Sequence[str]]
 ) -> TextVectors:
     """Return for each record the words of its document's vector that are its own words."""
     number: dict[str, int] = {}
@@ -307,7 +307,7 @@ def _own_parts(
     return TextVectors(starts, terms, weights.astype(float), np.zeros(len(number)), np.zeros(0))
 
 
-def _combined(records: Sequence[Record], topics: Sequence[Sequence[str]]) -> TextVectors:
+def _combined(records: Sequence[EntityRecord], topics: Sequence[Sequence[str]]) -> TextVectors:
     """Return the vectors by which candidates are found: own words first, then the document's."""
     rows = [
         [*(f"w {w}" for w in {*one.words, *one.heads}), *_acronyms(one),
@@ -323,15 +323,15 @@ def _combined(records: Sequence[Record], topics: Sequence[Sequence[str]]) -> Tex
     return bags(rows, weight)
 
 
-def _grams(record: Record) -> list[str]:
-    name = f" {' '.join(name_words(record.names[0]))} " if record.names else ""
+def _grams(record: EntityRecord) -> list[str]:
+    name = f" {' '.join(words_of_name(record.names[0]))} " if record.names else ""
     return [name[n : n + 3] for n in range(len(name) - 2)]
 
 
-def _acronyms(record: Record) -> set[str]:
+def _acronyms(record: EntityRecord) -> set[str]:
     found = set()
     for name in record.names:
-        parts = name_words(name)
+        parts = words_of_name(name)
         if len(parts) > 1:
             found.add("@" + "".join(part[0] for part in parts))
         elif (plain := name.replace(".", "")).isupper() and 1 < len(plain) < 7:

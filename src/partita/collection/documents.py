@@ -28,7 +28,7 @@ MONTHS = frozenset((
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class RecordMention:
     """A mention of an entity in the text of its document."""
 
     start: int
@@ -42,7 +42,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class EntityRecord:
     """An entity of one document: what is compared with the entities of other documents.
 
     `names` are its names as they are written, the fullest first; `heads` and `words` come from
@@ -63,7 +63,7 @@ class Record:
     number: str = ""
     probability: float = 1.0
     description: str = ""
-    mentions: tuple[Mention, ...] = ()
+    mentions: tuple[RecordMention, ...] = ()
     values: tuple[tuple[str, str, float, str], ...] = ()  # slot, value, probability, status
     source_ids: tuple[str, ...] = ()
 
@@ -79,18 +79,18 @@ class Record:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Record:
+    def from_dict(cls, value: Mapping[str, Any]) -> EntityRecord:
         """Return a record that JSON held."""
         given: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in value.items()
         }
-        given["mentions"] = tuple(Mention(**one) for one in value["mentions"])
+        given["mentions"] = tuple(RecordMention(**one) for one in value["mentions"])
         given["values"] = tuple(tuple(one) for one in value["values"])
         return cls(**given)
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SourceDocument:
     """A document with the records of its entities; `words` are those of its text."""
 
     id: str
@@ -99,25 +99,25 @@ class Document:
     publisher: str = ""
     digest: str = ""
     words: tuple[str, ...] = ()
-    records: tuple[Record, ...] = ()
+    records: tuple[EntityRecord, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document as JSON holds it."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Document:
+    def from_dict(cls, value: Mapping[str, Any]) -> SourceDocument:
         """Return a document that JSON held."""
-        records = tuple(Record.from_dict(one) for one in value["records"])
+        records = tuple(EntityRecord.from_dict(one) for one in value["records"])
         return cls(**{**value, "words": tuple(value["words"]), "records": records})
 
 
-def plain_words(text: str) -> list[str]:
+def words_in(text: str) -> list[str]:
     """Return the words of a text in lower case, without function words."""
     return [word for word in WORD.findall(text.lower()) if word not in FUNCTION_WORDS]
 
 
-def name_words(name: str) -> tuple[str, ...]:
+def words_of_name(name: str) -> tuple[str, ...]:
     """Return the words of a name by which it is compared."""
     return tuple(word for word in WORD.findall(name.lower()) if word not in NOT_NAMES and
                  not (word == "s" and "s" in name))  # fmt: skip
@@ -130,14 +130,14 @@ def document_of(
     templates: Sequence[Mapping[str, Any]],
     fields: Mapping[str, str] | None = None,
     digest: str = "",
-) -> Document:
+) -> SourceDocument:
     """Return a document of the entities and templates that `run` gives as JSON.
 
     Without a text (a file of results has none) its words are those of the mentions.
     """
     fields = {name.lower(): value for name, value in (fields or {}).items()}
     known = {one["id"]: one for one in templates}
-    words = plain_words(text or " ".join(one["text"] for one in templates))
+    words = words_in(text or " ".join(one["text"] for one in templates))
     sentences = _sentences(text, templates)
     records = [_record(id, one, [known[n] for n in one["templates"]], sentences)
                for one in entities]  # fmt: skip
@@ -147,7 +147,7 @@ def document_of(
     title = fields.get("title") or fields.get("subject") or _first_line(text)
     publisher = fields.get("publisher") or fields.get("source") or fields.get("from") or ""
     date = fields.get("date", "")
-    return Document(id, title, date, publisher, digest, tuple(words), tuple(records))
+    return SourceDocument(id, title, date, publisher, digest, tuple(words), tuple(records))
 
 
 def _first_line(text: str) -> str:
@@ -160,7 +160,7 @@ def _sentences(text: str, templates: Iterable[Mapping[str, Any]]) -> dict[int, l
     for one in templates:
         start, end = spans.get(one["sentence"], (one["start"], one["end"]))
         spans[one["sentence"]] = min(start, one["start"]), max(end, one["end"])
-    return {n: plain_words(text[start:end]) for n, (start, end) in spans.items()}
+    return {n: words_in(text[start:end]) for n, (start, end) in spans.items()}
 
 
 def _record(
@@ -168,9 +168,9 @@ def _record(
     entity: Mapping[str, Any],
     templates: Sequence[Mapping[str, Any]],
     sentences: Mapping[int, list[str]],
-) -> Record:
+) -> EntityRecord:
     mentions = tuple(
-        Mention(one["start"], one["end"], one["text"], one["head"] or "", one["form"] or "",
+        RecordMention(one["start"], one["end"], one["text"], one["head"] or "", one["form"] or "",
                 one["sentence"], one["context"].get("GOVERNOR") or "",
                 (one["context"].get("HEAD_SPAN") or [-1])[0])
         for one in sorted(templates, key=lambda one: int(one["start"]))
@@ -178,14 +178,16 @@ def _record(
     full = [one for one in mentions if one.form != "pronoun"] or mentions
     names = [one["slots"].get("NAME") or one["text"] for one in templates if one["form"] == "name"]
     flat = [part for name in names for part in (name if isinstance(name, list) else [name])]
-    words = dict.fromkeys(word for one in full for word in plain_words(one.text))
+    words = dict.fromkeys(word for one in full for word in words_in(one.text))
     near = dict.fromkeys(word for one in mentions for word in sentences.get(one.sentence, ()))
-    return Record(
+    return EntityRecord(
         f"{document}:{entity['id']}",
         document,
         entity["sort"] or "",
         _mean_types(templates),
-        tuple(sorted(dict.fromkeys(flat), key=lambda name: (-len(name_words(name)), -len(name)))),
+        tuple(
+            sorted(dict.fromkeys(flat), key=lambda name: (-len(words_of_name(name)), -len(name)))
+        ),
         tuple(dict.fromkeys(one.head for one in full if one.head)),
         tuple(words),
         tuple(dict.fromkeys(one.governor for one in mentions if one.governor)),

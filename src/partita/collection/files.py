@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from partita.collection.documents import Document
+from partita.collection.documents import SourceDocument
 from partita.collection.knowledge import SCHEMA, Knowledge, Relation
 from partita.errors import InputError
 from partita.files.resume import locked
@@ -22,7 +22,7 @@ CHANGES = "changes.jsonl"
 
 
 @dataclass(slots=True)
-class State:
+class BuildState:
     """What a knowledge base remembers: entities of records, labels, settings of the extraction."""
 
     entity: dict[str, str] = field(default_factory=dict)  # of each record
@@ -61,27 +61,27 @@ def writing(folder: Path) -> Iterator[None]:
         raise
 
 
-def read_state(folder: Path) -> State:
+def read_state(folder: Path) -> BuildState:
     """Return what a folder remembers, nothing if it is new."""
     path = folder / STATE
     if not path.exists():
-        return State()
+        return BuildState()
     try:
         value = json.loads(path.read_text("utf-8"))
         if value.pop("version") != VERSION:
             raise ValueError("version")
-        return State(**value)
+        return BuildState(**value)
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"is no state of a knowledge base ({error})", file=str(path)) from None
 
 
-def write_state(folder: Path, state: State) -> None:
+def write_state(folder: Path, state: BuildState) -> None:
     """Write what a folder remembers."""
-    value = {"version": VERSION, **{name: getattr(state, name) for name in State.__slots__}}
+    value = {"version": VERSION, **{name: getattr(state, name) for name in BuildState.__slots__}}
     write_atomically(folder / STATE, json.dumps(value) + "\n")
 
 
-def read_documents(folder: Path) -> list[Document]:
+def read_documents(folder: Path) -> list[SourceDocument]:
     """Return the documents whose extraction was finished; a line that a kill cut off is dropped."""
     path = folder / EXTRACTED
     if not path.exists():
@@ -90,10 +90,10 @@ def read_documents(folder: Path) -> list[Document]:
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         write_atomically(path, whole)
-    found: dict[str, Document] = {}
+    found: dict[str, SourceDocument] = {}
     for number, line in enumerate(whole.splitlines(), 1):
         try:
-            one = Document.from_dict(json.loads(line))
+            one = SourceDocument.from_dict(json.loads(line))
         except (ValueError, TypeError, KeyError):
             raise InputError("is no document of a knowledge base", file=str(path),
                              line=number) from None  # fmt: skip
@@ -101,7 +101,7 @@ def read_documents(folder: Path) -> list[Document]:
     return list(found.values())
 
 
-def write_documents(folder: Path, documents: Sequence[Document]) -> None:
+def write_documents(folder: Path, documents: Sequence[SourceDocument]) -> None:
     """Replace the kept documents."""
     lines = [json.dumps(one.to_dict()) + "\n" for one in documents]
     write_atomically(folder / EXTRACTED, "".join(lines))
@@ -116,7 +116,7 @@ def kept_documents(folder: Path) -> Iterator[BinaryIO]:
         sync(stream, path)
 
 
-def add_document(stream: BinaryIO, document: Document) -> None:
+def add_document(stream: BinaryIO, document: SourceDocument) -> None:
     """Keep a document, so that a later build need not extract it again."""
     line = json.dumps(document.to_dict()) + "\n"
     stream.write(line.encode("ascii"))
@@ -153,7 +153,7 @@ FLOATS = frozenset(("membership", "certainty", "probability", "weight", "bits"))
 INTEGERS = frozenset(("records", "documents", "mentions", "start", "end", "sentence", "world"))
 
 
-def relations_of(state: State, known: Mapping[str, Any]) -> list[Relation]:
+def relations_of(state: BuildState, known: Mapping[str, Any]) -> list[Relation]:
     """Return the relations that are kept, between records that there are."""
     found = [Relation(*one) for one in state.relations]
     return [one for one in found if one.source in known and one.target in known]

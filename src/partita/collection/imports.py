@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from partita.collection.documents import Document, Record, plain_words
+from partita.collection.documents import EntityRecord, SourceDocument, words_in
 from partita.collection.knowledge import Relation
 from partita.errors import InputError
 from partita.tables import Table, read_table
@@ -49,11 +49,11 @@ class Imported:
 
     texts: dict[str, str] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)  # the document of a text unit
-    records: dict[str, list[Record]] = field(default_factory=lambda: defaultdict(list))
+    records: dict[str, list[EntityRecord]] = field(default_factory=lambda: defaultdict(list))
     homes: dict[str, list[str]] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
 
-    def documents(self) -> list[Document]:
+    def documents(self) -> list[SourceDocument]:
         """Return the documents, with the words of their text units or of their entities."""
         units: dict[str, list[str]] = defaultdict(list)
         for unit, text in self.texts.items():
@@ -63,7 +63,7 @@ class Imported:
             text = "\n".join(units.get(name, [])) or " ".join(
                 f"{' '.join(one.names)} {one.description}" for one in records
             )
-            found.append(Document(name, words=tuple(plain_words(text)), records=tuple(records)))
+            found.append(SourceDocument(name, words=tuple(words_in(text)), records=tuple(records)))
         return found
 
 
@@ -156,11 +156,11 @@ def _add_entity(
     shown = own.title() if own.isupper() and len(own) > 5 else own
     for home, parts in (by_home or {f"entity {key}": []}).items():
         near = [word for unit in parts for word in _around(found.texts.get(unit, ""), own)]
-        said, head = plain_words(text), tuple((plain_words(own) or [own.lower()])[-1:])
-        record = Record(
+        said, head = words_in(text), tuple((words_in(own) or [own.lower()])[-1:])
+        record = EntityRecord(
             f"{home}:{key}", home, kind, {kind: 1.0} if kind in TYPED else {},
             (shown,), head,
-            tuple(dict.fromkeys(plain_words(own))), (), tuple(dict.fromkeys([*near, *said])),
+            tuple(dict.fromkeys(words_in(own))), (), tuple(dict.fromkeys([*near, *said])),
             description=text, source_ids=(key,),
         )  # fmt: skip
         found.records[home].append(record)
@@ -169,7 +169,7 @@ def _add_entity(
 
 def _around(text: str, name: str) -> list[str]:
     """Return the words of a text near a name."""
-    words, own = plain_words(text), set(plain_words(name))
+    words, own = words_in(text), set(words_in(name))
     places = [n for n, word in enumerate(words) if word in own]
     near = sorted({n for place in places for n in range(place - FAR, place + FAR + 1)})
     return [words[n] for n in near if 0 <= n < len(words) and words[n] not in own]

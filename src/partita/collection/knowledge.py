@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from partita.collection.comparison import FEATURES
-from partita.collection.documents import Document, Record
+from partita.collection.documents import EntityRecord, SourceDocument
 from partita.collection.resolution import Resolution
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.core.tabular import Columns
@@ -61,7 +61,7 @@ class Knowledge:
     `ids` are the ids of entities by the place of their first record, which persist.
     """
 
-    documents: Sequence[Document]
+    documents: Sequence[SourceDocument]
     resolution: Resolution
     ids: Mapping[int, str]
     relations: Sequence[Relation] = ()
@@ -69,7 +69,7 @@ class Knowledge:
     seed: int = 0
 
     @property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[EntityRecord, ...]:
         """The records of all documents."""
         return self.resolution.comparison.records
 
@@ -258,7 +258,7 @@ class Knowledge:
                          contra))  # fmt: skip
         return _columns("review", rows)
 
-    def ends(self, pair: int) -> tuple[Record, Record]:
+    def ends(self, pair: int) -> tuple[EntityRecord, EntityRecord]:
         """Return the records of a compared pair."""
         return (self.records[int(self.resolution.left[pair])],
                 self.records[int(self.resolution.right[pair])])  # fmt: skip
@@ -361,7 +361,7 @@ def _columns(table: str, rows: Sequence[Sequence[Any]]) -> Columns:
     return {name: [row[n] for row in rows] for n, name in enumerate(SCHEMA[table])}
 
 
-def _gender(one: Record) -> list[tuple[str, str, float, str]]:
+def _gender(one: EntityRecord) -> list[tuple[str, str, float, str]]:
     return [("gender", one.gender, 1.0, "asserted")] if one.gender else []
 
 
@@ -377,7 +377,7 @@ def entropies(p: FloatArray) -> FloatArray:
     return found
 
 
-def _for(row: Mapping[str, float], a: Record, b: Record) -> list[str]:
+def _for(row: Mapping[str, float], a: EntityRecord, b: EntityRecord) -> list[str]:
     shared = [word for word in a.words if word in b.words]
     found = []
     if row["equal_name"]:
@@ -401,7 +401,7 @@ def _for(row: Mapping[str, float], a: Record, b: Record) -> list[str]:
     return found[:3]
 
 
-def _against(row: Mapping[str, float], a: Record, b: Record) -> list[str]:
+def _against(row: Mapping[str, float], a: EntityRecord, b: EntityRecord) -> list[str]:
     found = []
     if row["given_differ"] == 1.0:
         found.append("given names differ")

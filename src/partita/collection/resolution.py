@@ -15,10 +15,10 @@ import numpy as np
 from partita.collection.comparison import (
     FEATURES,
     SECOND_FEATURES,
-    Comparison,
+    RecordComparison,
     second_features,
 )
-from partita.collection.documents import Document
+from partita.collection.documents import SourceDocument
 from partita.collection.tree import EntityTree, average_linkage, logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.errors import InputError
@@ -66,7 +66,7 @@ class AcrossModel:
         return cls(first, second, dict(value["heights"]), *(float(value[name]) for name in names))
 
     def scores(
-        self, comparison: Comparison, left: IntArray, right: IntArray
+        self, comparison: RecordComparison, left: IntArray, right: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return the log-odds of pairs, alone and then with rivals and support.
 
@@ -103,7 +103,7 @@ def shipped_model() -> AcrossModel:
 class Resolution:
     """Records, the pairs that were compared with their log-odds, and trees of equal weight."""
 
-    comparison: Comparison
+    comparison: RecordComparison
     model: AcrossModel
     left: IntArray
     right: IntArray
@@ -115,14 +115,14 @@ class Resolution:
     @classmethod
     def of(
         cls,
-        documents: Sequence[Document],
+        documents: Sequence[SourceDocument],
         model: AcrossModel | None = None,
         labels: LabelledPairs | None = None,
         offset: float = 0.0,
     ) -> Resolution:
         """Compare the records of documents; `offset` is added to log-odds, learned from labels."""
         model = model or shipped_model()
-        comparison = Comparison.of(documents)
+        comparison = RecordComparison.of(documents)
         left, right = comparison.candidates()
         first, log_odds = model.scores(comparison, left, right)
         log_odds = log_odds + offset
@@ -213,7 +213,7 @@ def _mixed(x: Any) -> Any:
 
 
 def _labelled(
-    comparison: Comparison, labels: LabelledPairs
+    comparison: RecordComparison, labels: LabelledPairs
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Return the labelled pairs by place: the same, and different; unknown ids are left out."""
     place = {one.id: n for n, one in enumerate(comparison.records)}

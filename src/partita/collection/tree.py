@@ -25,7 +25,7 @@ SURE = 1e-6  # no probability of a merge is nearer to 0 or 1
 COEFFICIENTS = ("bias", "score", "pairs", "score_by_pairs")
 
 
-def log_odds(p: FloatArray) -> FloatArray:
+def clipped_log_odds(p: FloatArray) -> FloatArray:
     """Return the log-odds of probabilities, none of them certain."""
     clipped = np.clip(p, SURE, 1.0 - SURE)
     found: FloatArray = np.log(clipped) - np.log1p(-clipped)
@@ -176,7 +176,7 @@ def _within_components(count: int, left: IntArray, right: IntArray, scores: Floa
 
 def node_inputs(joined: Joined) -> FloatArray:
     """Return the inputs of the calibration of each node, in the order of COEFFICIENTS."""
-    score, size = log_odds(joined.mean), np.log(joined.pairs)
+    score, size = clipped_log_odds(joined.mean), np.log(joined.pairs)
     return np.column_stack([np.ones_like(score), score, size, score * size])
 
 
@@ -194,7 +194,7 @@ class EntityTree:
     def of(cls, joined: Joined, calibration: Mapping[str, float]) -> EntityTree:
         """Calibrate the heights; none is above that of its halves. A mean of 1 is certain."""
         weights = np.array([calibration[name] for name in COEFFICIENTS])
-        most = log_odds(np.ones(1))[0]
+        most = clipped_log_odds(np.ones(1))[0]
         height = np.minimum(node_inputs(joined) @ weights, most)
         height[joined.mean >= 1.0] = most
         for n, (a, b) in enumerate(zip(joined.first.tolist(), joined.second.tolist(), strict=True)):

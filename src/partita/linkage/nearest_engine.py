@@ -266,7 +266,8 @@ class NearestEngine:
             doubts.append("one column is all that is compared")
         same = odds > 0.0
         by_chance = np.median(self._by_chance(pairs.features[same])) if same.any() else np.inf
-        if by_chance > BY_CHANCE * same.sum():
+        # Among few records no word is rare, so that chance explains whatever they have in common.
+        if len(self.records) >= FEWEST and by_chance > BY_CHANCE * same.sum():
             doubts.append(CHANCE)
         elif level.disagreement > UNSURE:
             low, high = min(level.matches.values()), max(level.matches.values())
