@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from partita.core import Template, components, linked_components, restricted_growth
@@ -17,7 +16,6 @@ from partita.errors import InputError
 from partita.linkage.grouping import TemplateList, group
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
-from partita.tables.columns import decimals
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"
 
@@ -391,7 +389,8 @@ tables = st.tuples(regular_tables, st.lists(rows, max_size=20) | st.lists(rows |
 
 @settings(deadline=None, max_examples=200)
 @given(tables, st.booleans(), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
-def test_compiled_code_reads_what_python_reads(tmp_path_factory, rows, named_sets, end, last_end):
+@example(["0,0,.1", f"a,{'é' * 10_001},.5", "0,0,.1", "a\rb,c,.5"], False, "\n", False)
+def test_regular_blocks_as_the_csv_module_reads(tmp_path_factory, rows, named_sets, end, last_end):
     header = "left,right,probability"
     if named_sets:
         header, rows = f"set,{header}", [f"{row[:1]},{row}" for row in rows]
@@ -401,10 +400,9 @@ def test_compiled_code_reads_what_python_reads(tmp_path_factory, rows, named_set
     for block in (7, 90, 1 << 20):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("partita.files.text.BLOCK", block)
-            patched.setattr("partita.tables.rows.LARGE", 1 << 60)
-            expected = read_or_refused(path)
-            patched.setattr("partita.tables.rows.LARGE", 0)
-            assert read_or_refused(path) == expected
+            found = read_or_refused(path)
+            patched.setattr("partita.tables.rows._regular_columns", lambda *block: None)
+            assert read_or_refused(path) == found
 
 
 def read_or_refused(path: Path) -> list[object]:
@@ -415,19 +413,6 @@ def read_or_refused(path: Path) -> list[object]:
     columns = (table.left, table.right, table.lines, [] if table.sets is None else table.sets)
     bits = table.probability.view(np.int64).tolist()
     return [table.names, table.set_names, table.problems, bits, *map(list, columns)]
-
-
-@settings(deadline=None, max_examples=300)
-@given(st.lists(plain_numbers | odd_numbers | st.floats(1e-140, 1e15).map(repr), min_size=1))
-def test_decimals_are_those_of_python(texts):
-    data = "".join(f"{text}," for text in texts).encode()
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(","))
-    values = decimals(data, np.append(0, ends[:-1] + 1), ends)
-    for text, value in zip(texts, values.tolist(), strict=True):
-        assert math.isnan(value) or value == float(text)
-    assert decimals(
-        b"0.671,.5,1,0,1e-05,", np.array([0, 6, 9, 11, 13]), np.array([5, 8, 10, 12, 18])
-    ).tolist() == [0.671, 0.5, 1.0, 0.0, 1e-05]
 
 
 @settings(deadline=None, max_examples=60)

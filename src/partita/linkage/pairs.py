@@ -23,7 +23,6 @@ from partita.tables.columns import (
     id_text,
     id_texts,
     is_blank,
-    is_compiled,
 )
 
 PLAIN = ("left", "right", "probability")
@@ -222,7 +221,7 @@ class _TableBuilder:
         return _prefixed(of_left, left), _prefixed(of_right, right)
 
     def _refuse_long(self, ends: tuple[Sequence[str], Sequence[str]], rows: Table) -> None:
-        for ids in () if is_compiled(*ends) else ends:
+        for ids in ends:
             if found := first_too_long(ids, "an id"):
                 raise rows.error(*found)
 

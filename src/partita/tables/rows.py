@@ -8,75 +8,22 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import accumulate, chain, groupby, islice
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 
-from partita.core import IntArray
 from partita.errors import InputError
 from partita.files.strict import json_problem, unique_fields
 from partita.files.text import Lines
 from partita.tables.table import Table
 
 CHUNK = 1 << 16
-LARGE = 1 << 18  # bytes that are worth the loading of compiled code
 LINE_END = ord("\n")
 TAB = "\t"
 DELIMITERS = (",", ";", TAB, "|")
 LONGEST_HEADER = 1 << 20  # bytes
 CONSTANTS = {"Infinity": math.inf, "-Infinity": -math.inf}  # NaN is None
-
-
-class Block:
-    """Regular lines of a CSV file: no quotes, and as many values in each.
-
-    `ends` has the place of the mark after each value; `large` says that the file is large.
-    """
-
-    def __init__(self, data: bytes, ends: IntArray, width: int, mark: str, large: bool) -> None:
-        self.data, self.width, self.mark, self.large = data, width, mark, large
-        self.ends: IntArray = ends.reshape(-1, width)
-
-    @cached_property
-    def texts(self) -> list[list[str]]:
-        """The values of each column."""
-        values = self.data.decode().replace("\n", self.mark).split(self.mark)
-        return [values[n : -1 : self.width] for n in range(self.width)]
-
-
-class Fields(Sequence[str]):
-    """A column of a block, of which texts are made only where they are wanted."""
-
-    def __init__(self, block: Block, number: int) -> None:
-        self.block, self.number = block, number
-
-    @cached_property
-    def places(self) -> tuple[IntArray, IntArray]:
-        """Where each value starts and ends in the block."""
-        ends, n = self.block.ends, self.number
-        starts = ends[:, n - 1] + 1 if n else np.append(0, ends[:-1, -1] + 1)
-        return starts, ends[:, n]
-
-    @cached_property
-    def longest(self) -> int:
-        """The bytes of the longest value."""
-        starts, ends = self.places
-        return int(np.max(ends - starts, initial=0))
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        return self.block.texts[self.number][place]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.block.texts[self.number])
-
-    def __len__(self) -> int:
-        return len(self.block.ends)
 
 
 def csv_rows(lines: Lines, columns: tuple[str, ...] = (), usual: str = "") -> Iterator[Table]:
@@ -99,13 +46,14 @@ def csv_rows(lines: Lines, columns: tuple[str, ...] = (), usual: str = "") -> It
         return
     else:
         reader = csv.reader(lines.decoded(first), delimiter=mark, skipinitialspace=True)
-        [names] = _next_rows(reader, lines.file, 0, 1)
-        head = _head(names, 1, lines, mark)
+        rows, fault = _next_rows(reader, lines.file, 0, 1)
+        if fault:
+            raise fault
+        head = _head(rows[0], 1, lines, mark)
     if not rest:
         yield head
-    large = len(rest) >= LARGE
     for block in chain([rest], blocks):
-        fields = _regular_columns(block, len(head.columns), mark, large)
+        fields = _regular_columns(block, len(head.columns), mark)
         if fields is None:
             yield from _irregular_csv_rows(lines, chain([block], blocks), head, mark)
             return
@@ -135,7 +83,7 @@ def _delimiter(first: bytes, width: int, usual: str) -> str:
     return fitting[0] if fitting else max(DELIMITERS, key=lambda mark: counts[mark])
 
 
-def _regular_columns(data: bytes, width: int, mark: str, large: bool) -> list[Fields] | None:
+def _regular_columns(data: bytes, width: int, mark: str) -> list[list[str]] | None:
     """Return the columns of a block without quotes or irregular lines, else None."""
     if width == 1:  # where a blank line would look like a value
         return None
@@ -147,12 +95,11 @@ def _regular_columns(data: bytes, width: int, mark: str, large: bool) -> list[Fi
         return None
     if np.any(numbers[ends].reshape(-1, width) != [after] * (width - 1) + [LINE_END]):
         return None
-    block = Block(data, ends, width, mark, large)
     try:
-        data.isascii() or block.texts
+        values = data.decode().replace("\n", mark).split(mark)
     except UnicodeDecodeError:
         return None
-    return [Fields(block, n) for n in range(width)]
+    return [values[n:-1:width] for n in range(width)]
 
 
 def _irregular_csv_rows(
@@ -169,8 +116,11 @@ def _irregular_csv_rows(
     reader = csv.reader(
         texts, delimiter=mark, quoting=quoting, skipinitialspace=mark != TAB, strict=True
     )
-    done, any_block = 0, False
-    while rows := _next_rows(reader, lines.file, before + done, 1 if head is None else CHUNK):
+    done, any_block, fault = 0, False, None
+    while fault is None:
+        rows, fault = _next_rows(reader, lines.file, before + done, 1 if head is None else CHUNK)
+        if not rows:
+            break
         starts, rows = _numbered(rows, before + done, before + reader.line_num)
         done = reader.line_num
         if head is not None:
@@ -178,6 +128,8 @@ def _irregular_csv_rows(
             yield _rectangular(head, rows, starts, lines)
         elif rows:
             head = _head(rows[0], starts[0], lines, mark)
+    if fault:  # after the rows before it, in which an earlier line may be at fault
+        raise fault
     if head is None:
         raise InputError("is empty; expected a header and rows", file=lines.file)
     if not any_block:
@@ -194,15 +146,17 @@ def _is_quoted(texts: Sequence[str]) -> bool:
     return True
 
 
-def _next_rows(reader: Iterator[list[str]], file: str, before: int, count: int) -> list[list[str]]:
-    """Return the next rows; an unclosed quote is an error."""
+def _next_rows(
+    reader: Iterator[list[str]], file: str, before: int, count: int
+) -> tuple[list[list[str]], InputError | None]:
+    """Return the next rows, and the error after them, such as an unclosed quote."""
     rows: list[list[str]] = []
     try:
         rows.extend(islice(reader, count))
     except csv.Error as error:
         line = before + sum(map(_height, rows)) + 1
-        raise InputError(f"is not CSV: {error}", file=file, line=line) from error
-    return rows
+        return rows, InputError(f"is not CSV: {error}", file=file, line=line)
+    return rows, None
 
 
 def _height(row: list[str]) -> int:
