@@ -369,7 +369,6 @@ def test_bad_labels(tmp_path: Path, labels: str, said: str) -> None:
 def test_a_large_set_is_answered_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     rows = [(n, n + 1, float(rng.choice([0.03, 0.95]))) for n in range(60)]
-    monkeypatch.setattr("partita.linkage.answers.MEDIUM", 0)
     whole = partita.cluster(rows)
     monkeypatch.setattr("partita.linkage.answers.DENSE", 20)
     blocks = partita.cluster(rows)

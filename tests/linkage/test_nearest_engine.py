@@ -25,7 +25,7 @@ from partita.linkage.match_level import (
     rival_share,
 )
 from partita.linkage.neighbours import gram_vectors, nearest_rows, word_vectors
-from partita.linkage.one_to_one import matched_odds, matching_messages, small_sets
+from partita.linkage.one_to_one import level_of_matches, matched_odds, matching_messages, small_sets
 from partita.linkage.pair_features import (
     FEATURES,
     ComparedRecords,
@@ -233,6 +233,15 @@ def test_the_level_counts_the_matches_of_both_tables(small, large, matches):
     assert np.median(found) == pytest.approx(matches, rel=0.2)
 
 
+@pytest.mark.parametrize("matches", [12.0, 40.0])
+def test_probabilities_that_exclude_each_other_add_up_to_the_matches(matches):
+    source, ends, score = two_tables(np.random.default_rng(6), 60, 80, 30, 9.0)
+    level = level_of_matches(ends, score, source, 0.8, matches)
+    odds = 0.8 * (score - level)
+    found = matched_odds(odds, matching_messages(ends, odds, source))
+    assert (1.0 / (1.0 + np.exp(-found))).sum() == pytest.approx(matches, abs=0.5)
+
+
 def test_a_few_records_keep_the_level_of_the_trees():
     source, ends, score = two_tables(np.random.default_rng(4), 5, 6, 2, 9.0)
     level = level_of_clean_tables(source, ends, score)
@@ -249,6 +258,25 @@ def test_a_record_has_a_place_in_every_other_table():
     best = best_few(places.ends, np.array([3.0, 2.0, 1.0]), len(places.smaller))
     assert np.isfinite(best[:, 0]).sum() == 6
     assert not np.isfinite(best[:, 1]).any()
+
+
+def test_tables_with_duplicates_are_told_from_those_without():
+    """Of three tables the last repeats its records: only there two of one table may be the same."""
+    rows = [{k: v for k, v in one.items() if k != "id"} for one in people(80, twice=0.0)[0]]
+    tables = [rows[:70], rows[10:], [*rows, *rows]]
+    found = partita.link([pd.DataFrame(one) for one in tables])
+    assert found.settings["clean"]
+    assert found.settings["repeated"] == ["table_3"]
+    assert any("duplicates: table_3; the others seem to have none" in one for one in found.notes)
+    apart = found._engine.apart(found.settings)
+    assert len({*apart}) == 2 + len(tables[2])
+
+
+def test_of_few_records_nobody_says_that_tables_have_duplicates():
+    left = pd.DataFrame({"name": ["Ann Lee", "Bo Chan"], "city": ["Rome", "Oslo"]})
+    right = pd.DataFrame({"name": ["Anne Lee", "Cy Dorn"], "city": ["Rome", "Bonn"]})
+    found = partita.link([left, right])
+    assert not any("duplicates" in note for note in found.notes if "tables seem" in note)
 
 
 def random_numbers(rng):

@@ -38,11 +38,11 @@ from partita.fusion.record_sets import (
     known_pairs,
     linked_records,
     linked_sets,
+    linked_slots,
     record_components,
     record_table,
     resolve_judgements,
     solve_groups,
-    source_agreement,
 )
 from partita.fusion.schema_comparison import Chances, Comparer, Key, SchemaKeys, count_record_pairs
 from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
@@ -127,7 +127,7 @@ def _learned_from_tables(
 ) -> LearnedSources:
     """Learn the reliabilities of sources from the records that were linked."""
     fixed = checked_reliabilities(used.reliabilities)
-    result = source_agreement(table, linked, fixed)
+    result = agreement(linked_slots(table, linked), fixed, 0.0, DEFAULT_RELIABILITY)
     values = {name: len({*texts} - {None}) for name, texts in table.columns.items()}
     slots = {name: _rates(name, result, size) for name, size in values.items()}
     reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)

@@ -23,7 +23,6 @@ from partita.core import (
     pair,
 )
 from partita.errors import Contradiction, PartitaError, TotalConflict
-from partita.fusion.belief import SlotReliability
 from partita.fusion.schema_comparison import (
     Comparer,
     Comparison,
@@ -32,11 +31,10 @@ from partita.fusion.schema_comparison import (
 )
 from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
 from partita.fusion.source_records import SourceRecord, SourceRecords
-from partita.fusion.trust import Agreement, interval
-from partita.linkage.own_engine import CodedRecords, RecordModel, fit_records
+from partita.fusion.trust import SharedSlots
+from partita.linkage.pair_features import ColumnValues, PairEnds
 from partita.linkage.record_columns import cell_text
 from partita.linkage.record_tables import (
-    OWN,
     RecordTable,
     Scored,
     Settings,
@@ -168,51 +166,45 @@ def _same_object(objects: IntArray) -> Iterator[tuple[int, int]]:
         yield from ((a, b) for n, a in enumerate(members) for b in members[n + 1 :])
 
 
-def source_agreement(
-    table: RecordTable, linked: LinkedTable, fixed: Mapping[str, float]
-) -> Agreement:
-    """Return the reliabilities of the sources: those that our engine learned, or learn them."""
-    records = CodedRecords.of(table)
-    if linked.settings.get("engine") == OWN:
-        model = RecordModel.from_dict(linked.settings)
-    else:
-        ends = _ends(linked.solved_sets, table.ids)
-        model, _ = fit_records(records, ends, fixed, linked.pair_probabilities)
-    filled = np.zeros((len(records.sources), len(model.columns)))
-    np.add.at(filled, records.source, records.cells >= 0)
-    return _agreement(model, dict(zip(records.sources, filled, strict=True)), fixed)
+AGREES, DIFFERS = 0.9, 0.5  # similarities from and below which two values agree and differ
 
 
-def _ends(sets: Sets, ids: Sequence[Id]) -> tuple[IntArray, IntArray]:
+def linked_slots(table: RecordTable, linked: LinkedTable) -> SharedSlots:
+    """Return the columns that both records of a linked pair fill.
+
+    Two values that are neither alike nor different say nothing about their sources.
+    """
+    sources = tuple(sorted(table.source_names))
+    source = np.array([sources.index(name) for name in table.sources])
+    ends = _ends(linked.solved_sets, table.ids)
+    names = tuple(column.name for column in table.to_compare)
+    rows: list[tuple[IntArray, FloatArray]] = []
+    claims: dict[tuple[str, str], int] = {}
+    for n, column in enumerate(table.to_compare):
+        values = ColumnValues.of(column, table.columns[column.name])
+        alike = values.similarities(ends)
+        told = np.flatnonzero((alike >= AGREES) | (alike < DIFFERS))
+        often = np.maximum(*(values.share[values.cells[end[told]]] for end in ends))
+        share = np.where(alike[told] >= AGREES, often, 0.0)
+        rows.append((np.stack([told, np.full(len(told), n)]), share))
+        filled = np.bincount(source[values.cells >= 0], minlength=len(sources)).tolist()
+        claims |= {(name, column.name): size for name, size in zip(sources, filled, strict=True)}
+    number, slot = np.concatenate([one for one, _ in rows], axis=1)
+    shares = np.concatenate([one for _, one in rows])
+    left, right = (source[end[number]] for end in ends)
+    return SharedSlots(
+        number, left, right, slot, shares, np.ones(len(shares)), (left != right).astype(np.float64),
+        np.zeros(len(ends.left)), sources, np.arange(len(sources)), sources, names, claims,
+        linked.pair_probabilities,
+    )  # fmt: skip
+
+
+def _ends(sets: Sets, ids: Sequence[Id]) -> PairEnds:
     """Return the compared pairs of the sets by the numbers of their records."""
     place = {str(name): n for n, name in enumerate(ids)}
     numbers = np.array([place[name] for name in sets.ids], dtype=np.int64)
     offset = np.repeat(sets.starts[:-1], np.diff(sets.row_starts))
-    return numbers[sets.left + offset], numbers[sets.right + offset]
-
-
-def _agreement(
-    model: RecordModel, filled: Mapping[str, FloatArray], fixed: Mapping[str, float]
-) -> Agreement:
-    rates: dict[str, float] = {}
-    intervals: dict[str, tuple[float, float]] = {}
-    counts = []
-    unseen = float(model.rates.mean())
-    for source, sizes in filled.items():
-        n = model.sources.index(source)
-        total, good = float(model.claims[n].sum()), float(model.good[n].sum())
-        rates[source] = fixed.get(source, (good + unseen) / (total + 1.0))
-        right = float(sizes.sum()) * rates[source]
-        learned = interval(right, float(sizes.sum()) - right, rates[source])
-        intervals[source] = (rates[source], rates[source]) if source in fixed else learned
-        for c, column in enumerate(model.columns):
-            if model.claims[n, c] > 0:
-                r, size = float(model.rates[n, c]), float(sizes[c])
-                low, high = interval(size * r, size * (1 - r), r)
-                counts.append(SlotReliability(source, column, r, low, high, int(size), size * r))
-    by_slot = {(source, column): model.reliability(source, column)
-               for source in filled for column in model.columns}  # fmt: skip
-    return Agreement(rates, intervals, unseen, by_slot, tuple(counts))
+    return PairEnds(numbers[sets.left + offset], numbers[sets.right + offset])
 
 
 MIN_LINK = 0.02  # a less probable pair does not link two records

@@ -14,7 +14,6 @@ import numpy as np
 from partita.core import FloatArray, IntArray, Template, linked_components
 from partita.fusion.source_records import SourceRecord
 from partita.fusion.value_reading import close
-from partita.linkage.own_engine import candidate_pairs, crowded_keys
 from partita.pairs.characteristics import feature_offsets, pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
@@ -22,7 +21,7 @@ from partita.templates.entity_types import EntityType, HierarchyType
 from partita.templates.name import Name, NamedPlace, PlaceType, split_name
 from partita.templates.quantities import Date, Measurement, Number
 from partita.templates.schema import OWN_TYPE, Schema, Values
-from partita.templates.slots import SlotType, Strings, StringsType, Value
+from partita.templates.slots import SlotType, Strings, StringsType, Value, fit
 
 MAX_PER_KEY = 100  # records under one key; a key with more is ignored
 MAX_ACRONYM = 6  # letters of an acronym
@@ -60,8 +59,8 @@ class SchemaKeys:
 
     def crowded(self, records: Sequence[SourceRecord]) -> frozenset[Key]:
         """Return the keys with too many records."""
-        stored, searched = self.indexes(records)
-        return crowded_keys(stored, MAX_PER_KEY) | crowded_keys(searched, MAX_PER_KEY)
+        return frozenset(key for index in self.indexes(records) for key, found in index.items()
+                         if len(found) > MAX_PER_KEY)  # fmt: skip
 
     def keys(self, record: SourceRecord) -> Keys:
         own: set[Key] = set()
@@ -102,7 +101,9 @@ def candidates(
     With `touched`, yield only pairs with at least one touched record.
     """
     ordered = sorted(records, key=lambda record: record.id)
-    pairs = candidate_pairs(*SchemaKeys(schema).indexes(ordered), common)
+    stored, searched = SchemaKeys(schema).indexes(ordered)
+    pairs = {(min(n, other), max(n, other)) for key, found in stored.items() if key not in common
+             for other in searched.get(key, ()) for n in found if n != other}  # fmt: skip
     for a, b in sorted(pairs, key=lambda two: two[::-1]):
         left, right = ordered[a], ordered[b]
         new = touched is None or not touched.isdisjoint((left.id, right.id))
@@ -235,7 +236,7 @@ class Chances:
     def _chance(self, name: str, value: Value) -> float:
         slot = self.schema.slot(name)
         counts = self.counts.get(name, {})
-        matching = sum(n for other, n in counts.items() if slot.unify(value, other) is not None)
+        matching = sum(n for other, n in counts.items() if fit(slot, value, other) is not None)
         total = self.totals.get(name, 0.0)
         others = max(matching - OWN_DESCRIPTIONS, 0.0)
         return min(
@@ -367,7 +368,7 @@ class Comparer:
     def _share(self, name: str, a: Value, b: Value) -> float:
         key = (name, a, b)
         if key not in self._cache:
-            both = self.schema.slot(name).unify(a, b)
+            both = fit(self.schema.slot(name), a, b)
             if both is None and not close(a, b, self.tolerance):
                 self._cache[key] = 0.0
             else:

@@ -94,6 +94,7 @@ class SharedSlots:
     for what made the two records be compared: their types and the only key they share, since
     records that disagree in these are never compared. `left` and `right` are numbers of documents,
     of which `publisher` is the source; a source that is no collection is a document of its own.
+    `known` are the probabilities of the pairs if they do not follow from the slots.
     """
 
     pair: IntArray
@@ -109,6 +110,7 @@ class SharedSlots:
     sources: tuple[str, ...]
     slots: tuple[str, ...]
     claims: Mapping[tuple[str, str], int]
+    known: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +257,8 @@ def _expectation(
         evidence = np.where(agree, np.log(rho / share + 1 - rho), np.log(np.maximum(1 - rho, 0.0)))
     odds = prior + shared.context
     odds = odds + np.bincount(shared.pair, evidence, minlength=len(odds))
-    weight = probability(odds)[shared.pair] * shared.informative
+    match = probability(odds) if shared.known is None else shared.known
+    weight = match[shared.pair] * shared.informative
     apart = np.maximum(1 - left * right, 1e-12)
     lucky = rho / share / (rho / share + 1 - rho)  # agreeing, and not by chance
     other = 1 - lucky

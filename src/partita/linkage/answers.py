@@ -34,7 +34,7 @@ from partita.linkage.sets import Sets
 DRAWS = 100  # of all sets together, for the intervals of the summary
 SAMPLED = 250  # draws of a large set, with which the error of a pair is at most .032
 HELD = 20_000_000  # labels of draws that are held at a time
-MEDIUM = 400  # nodes up to which a set is answered in one compiled call
+MEDIUM = 400  # nodes up to which draws take less time if all of them are eliminated
 DENSE = 1500  # nodes up to which all pairs of a set or block are looked at
 APART = (0.05, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99)  # pairs below do not join blocks
 TOGETHER = 1000  # small sets between two lines of progress
@@ -100,7 +100,7 @@ def cluster_sets(
     progress: Progress | None = None,
 ) -> Clustering:
     """Answer all sets: small ones exactly, others from exact draws."""
-    from partita.configurations.forest.batch_kernels import answer_medium, answer_small
+    from partita.configurations.forest.batch_kernels import answer_small
 
     node, starts, apart = _contracted(sets)
     links = _links(sets, node, starts, apart, parameters, seed)
@@ -114,10 +114,6 @@ def cluster_sets(
     for done, k in enumerate(large.tolist()):
         if done % TOGETHER == 0:
             _report(progress, len(small) + done, len(sets))
-        rng = np.random.default_rng(int(links.seeds[k]))
-        medium = k not in apart and starts[k + 1] - starts[k] <= MEDIUM
-        if medium and answer_medium(links, k, soft, rule, int(draws[k]), rng, answers):
-            continue
         draws[k], free, between = _answer_large(links, k, apart.get(k), rule, budget, soft, answers)
         relaxed += free
         cut += between
@@ -202,12 +198,7 @@ def cluster_distributions(
     seed: int,
 ) -> Clustering:
     """Answer sets by the distributions of any model: pairs exactly, the rest from draws."""
-    from partita.configurations.forest.batch_kernels import (
-        add_draws,
-        answer_draws,
-        count_cells,
-        mean_counts,
-    )
+    from partita.configurations.forest.batch_kernels import answer_rows
 
     starts, rows = sets.starts, sets.row_starts
     answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), DRAWS)
@@ -217,12 +208,9 @@ def cluster_distributions(
         rng = np.random.default_rng(seed)
         drawn = np.ascontiguousarray(distribution.posterior.draws(SAMPLED, rng))
         p = np.ascontiguousarray(distribution.marginals.value)
-        size, first = np.ones(drawn.shape[1]), int(starts[k])
-        answer_draws(drawn, count_cells(drawn), p, size, first, rule, answers)
-        add_draws(drawn, size, first, answers)
+        answer_rows(drawn, p, np.ones(drawn.shape[1]), k, int(starts[k]), rule, answers)
         inside = slice(rows[k], rows[k + 1])
         answers.pair[inside] = p[sets.left[inside], sets.right[inside]]
-        answers.entities[k], answers.true_pairs[k] = mean_counts(drawn, size)
     draws = np.full(len(sets), SAMPLED)
     return Clustering(sets, np.arange(int(starts[-1])), starts, answers, draws)
 
@@ -348,6 +336,7 @@ def _answer_large(
     """
     from partita.configurations.forest.batch_kernels import (
         add_draws,
+        answer_rows,
         count_cells,
         mean_counts,
         row_shares,
@@ -365,14 +354,19 @@ def _answer_large(
     else:
         watched = Watched(left, right, graph.weight_of(left, right), p)
         rng = np.random.default_rng(int(links.seeds[k]))
-        rows = ForestNetwork(graph, limits.memory).draws(wanted, rng, watched)
-    cells = count_cells(rows)
+        walk = len(graph) > MEDIUM
+        rows = ForestNetwork(graph, limits.memory, walk).draws(wanted, rng, watched)
     home = np.zeros(len(graph), dtype=np.int64)
-    for number, block in enumerate(_blocks(len(graph), left, right, p)):
-        home[block] = number
-        _answer_block(rows, cells, block, graph, (left, right, p), first, rule, answers)
-    add_draws(rows, graph.sizes, first, answers)
-    answers.entities[k], answers.true_pairs[k] = mean_counts(rows, graph.sizes)
+    if len(graph) <= DENSE:
+        table = _pair_table(rows, (left, right, p), graph.apart)
+        answer_rows(rows, table, graph.sizes, k, first, rule, answers)
+    else:
+        cells = count_cells(rows)
+        for number, block in enumerate(_blocks(len(graph), left, right, p)):
+            home[block] = number
+            _answer_block(rows, cells, block, graph, (left, right, p), first, rule, answers)
+        add_draws(rows, graph.sizes, first, answers)
+        answers.entities[k], answers.true_pairs[k] = mean_counts(rows, graph.sizes)
     p[:] = np.where(left == right, 1.0, (p * len(rows) + soft[inside]) / (len(rows) + 1.0))
     known = {(a, b) for a, b in graph.apart.tolist()}
     if known:
@@ -426,6 +420,19 @@ def _blocks(n: int, left: IntArray, right: IntArray, p: FloatArray) -> list[IntA
     return blocks
 
 
+def _pair_table(
+    rows: IntArray, pairs: tuple[IntArray, IntArray, FloatArray], apart: IntArray
+) -> FloatArray:
+    """Return the probabilities of all pairs: shares of the draws, but for those that are known."""
+    from partita.configurations.forest.batch_kernels import NEVER, shares
+
+    (left, right, known), table = pairs, np.empty((rows.shape[1], rows.shape[1]))
+    shares(rows, table)
+    table[left, right] = table[right, left] = known
+    table[apart[:, 0], apart[:, 1]] = table[apart[:, 1], apart[:, 0]] = -NEVER
+    return table
+
+
 def _answer_block(
     rows: IntArray,
     cells: IntArray,
@@ -437,25 +444,17 @@ def _answer_block(
     answers: Answers,
 ) -> None:
     """Answer some nodes of a set as if they were one; positions are then those in the set."""
-    from partita.configurations.forest.batch_kernels import NEVER, answer_draws, shares
+    from partita.configurations.forest.batch_kernels import answer_draws
 
-    whole = len(block) == rows.shape[1]
-    drawn = rows if whole else restricted_growth_rows(rows[:, block])
-    cell_sizes = cells
-    if not whole:
-        cell_sizes = np.zeros(drawn.shape, dtype=np.int32)
-        row = np.arange(len(rows))[:, None]
-        cell_sizes[row, drawn] = cells[row, rows[:, block]]
-    p, n = np.empty((len(block), len(block))), len(block)
-    shares(drawn, p)
+    n, drawn = len(block), restricted_growth_rows(rows[:, block])
+    cell_sizes, row = np.zeros(drawn.shape, dtype=np.int32), np.arange(len(rows))[:, None]
+    cell_sizes[row, drawn] = cells[row, rows[:, block]]
     place = np.full(len(graph), NONE)
     place[block] = np.arange(n)
     a, b = place[pairs[0]], place[pairs[1]]
-    within = (a >= 0) & (b >= 0)
-    p[a[within], b[within]] = p[b[within], a[within]] = pairs[2][within]
-    apart = place[graph.apart]
-    apart = apart[(apart >= 0).all(axis=1)]
-    p[apart[:, 0], apart[:, 1]] = p[apart[:, 1], apart[:, 0]] = -NEVER
+    within, apart = (a >= 0) & (b >= 0), place[graph.apart]
+    known = a[within], b[within], pairs[2][within]
+    p = _pair_table(drawn, known, apart[(apart >= 0).all(axis=1)])
     own = empty_answers(n, 0, 1, 0)
     answer_draws(drawn, cell_sizes, p, graph.sizes[block], 0, rule, own)
     places = first + block

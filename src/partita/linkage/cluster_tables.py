@@ -174,7 +174,7 @@ def review(clustering: Clustering, original: Original) -> Columns:
     """
     answers, names = clustering.answers, _node_names(clustering, original)
     base = clustering.starts[:-1][clustering.set_of_node]
-    bits = _entropy(answers.ask)
+    bits = binary_entropy(answers.ask)
     asked = np.flatnonzero(bits >= BITS)
     asked = asked[np.lexsort((asked, -answers.between[asked], -bits[asked]))]
     left, right = base[asked] + answers.ask_left[asked], base[asked] + answers.ask_right[asked]
@@ -372,7 +372,7 @@ def _ratio(
     return estimated(min(1.0, part / whole), np.minimum(ratios, 1.0))
 
 
-def _entropy(p: FloatArray) -> FloatArray:
+def binary_entropy(p: FloatArray) -> FloatArray:
     """Return the entropy of a yes or no in bits; 0 where there is no question."""
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = -(p * np.log2(p) + (1.0 - p) * np.log2(1.0 - p))

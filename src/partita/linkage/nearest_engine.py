@@ -28,9 +28,14 @@ from partita.linkage.match_level import (
     level_of_one_table,
     mutual_best,
     score_at,
-    without_duplicates,
+    with_duplicates,
 )
-from partita.linkage.one_to_one import matched_odds, matching_messages, small_sets
+from partita.linkage.one_to_one import (
+    level_of_matches,
+    matched_odds,
+    matching_messages,
+    small_sets,
+)
 from partita.linkage.pair_features import (
     FEATURES,
     ComparedRecords,
@@ -83,6 +88,8 @@ class NearestEngine:
         self.one_to_one, self.trees = one_to_one, trees or shipped_trees()
         self.records = ComparedRecords.of(self.table)
         self._found: dict[bool, ComparedPairs] = {}
+        self.repeated: list[str] = []
+        self.labels = self.records.source
         self._log_odds: dict[tuple[int, int], float] = {}
         self._unmatched = np.ones(len(table))
 
@@ -93,43 +100,52 @@ class NearestEngine:
         progress("searching nearest records")
         records = self.records
         pairs = self._candidates(False)
-        clean = self.one_to_one or without_duplicates(records.source, pairs.ends, pairs.trees)
+        repeated = np.zeros(int(records.source.max(initial=0)) + 1, dtype=np.bool_)
+        if not self.one_to_one:
+            repeated = with_duplicates(records.source, pairs.ends, pairs.trees)
+        clean = (~repeated).sum() > 1
         if clean:
+            names = sorted(self.table.source_names)
+            self._set_repeated([name for name, k in zip(names, repeated, strict=True) if k])
             pairs = self._candidates(True)
+        once = bool(clean and not repeated.any())
         progress(f"fitting the model to {len(pairs.trees):,} pairs")
-        agreement = ColumnAgreement.fitted(records, pairs.ends, clean)
+        agreement = ColumnAgreement.fitted(records, pairs.ends, once)
         em = self._em(agreement, pairs.ends)
         score = pairs.trees + MIXED * em
-        level = self._level(pairs.ends, score, em, clean)
+        level = self._level(pairs.ends, score, em, once)
         same = score > level.score
-        rated = self._rated(pairs.ends, score, clean)
-        same_sure, different = self._sure(pairs.ends, score, level, rated & same, clean)
+        rated = self._rated(pairs.ends, score, once)
+        same_sure, different = self._sure(pairs.ends, score, level, rated & same, once)
         if len(records) < FEWEST:
             same_sure = np.zeros(len(score), dtype=np.bool_)
         local = LocalModel.fitted(pairs.features, same_sure, different)
         refined = score + local.log_odds(pairs.features)
-        rated_again = self._rated(pairs.ends, refined, clean)
-        turn = level.score
-        if same_sure.any():
+        rated_again = self._rated(pairs.ends, refined, once)
+        turn, error = level.score, level.error
+        if level.expected is not None:
+            again = self._level(pairs.ends, refined, em, once)
+            kept = again if RIVALS in again.estimates and RIVALS in level.estimates else level
+            turn, error = level_of_matches(
+                pairs.ends, refined, records.source, SLOPE, kept.expected or 0.0), 0.0  # fmt: skip
+        elif same_sure.any():
             turn = score_at(np.sort(refined[rated_again])[::-1], float((rated & same).sum()))
-        if clean and RIVALS in level.estimates:
-            again = self._level(pairs.ends, refined, em, clean)
-            turn = again.score if RIVALS in again.estimates else turn
-        read = _ReadModel(clean, agreement, local, turn, level.error)
-        if not clean:
+        read = _ReadModel(clean, agreement, local, turn, error)
+        if not once:
             progress("comparing pairs within provisional clusters")
             expanded, odds = self._scored(read)
             turn += consistent_rise(expanded.ends, odds, len(records)) / read.steepness
         read = replace(read, level=turn)
         odds = self._odds(read, pairs)
         if clean:
-            odds = matched_odds(odds, matching_messages(pairs.ends, odds, records.source))
+            odds = matched_odds(odds, matching_messages(pairs.ends, odds, self.labels))
         doubts = self._doubts(level, pairs, odds)
         for remark in self._remarks(clean, doubts):
             note(remark)
         return {
-            "engine": NEAREST, "clean": clean, "agreement": agreement.to_dict(),
-            "local": local.to_dict(), "level": turn, "error": level.error,
+            "engine": NEAREST, "clean": bool(clean), "repeated": self.repeated,
+            "agreement": agreement.to_dict(),
+            "local": local.to_dict(), "level": turn, "error": error,
             "estimates": dict(level.estimates), "matches": dict(level.matches),
             "disagreement": level.disagreement, "missed": self._missed(pairs.ends, odds),
             "doubts": doubts, "unknown": CHANCE in doubts,
@@ -143,7 +159,7 @@ class NearestEngine:
         left, right = pairs.ends
         count, least = len(self.records), float(np.log(link_above) - np.log1p(-link_above))
         if model["clean"]:
-            messages = matching_messages(pairs.ends, odds, self.records.source)
+            messages = matching_messages(pairs.ends, odds, self.labels)
             kept, odds = small_sets(pairs.ends, odds, messages, least, count)
         else:
             linked = odds > least
@@ -165,10 +181,12 @@ class NearestEngine:
         """Return the compared pairs, their log-odds by a model, and these given that matches of
         tables without duplicates exclude each other."""
         read = _ReadModel.of(model, len(self.table.to_compare))
+        if model.get("repeated", []) != self.repeated:
+            self._set_repeated(model["repeated"])
         pairs, odds = self._scored(read)
         if not read.clean:
             return pairs, odds, odds
-        messages = matching_messages(pairs.ends, odds, self.records.source)
+        messages = matching_messages(pairs.ends, odds, self.labels)
         return pairs, odds, matched_odds(odds, messages)
 
     def _scored(self, read: _ReadModel) -> tuple[ComparedPairs, FloatArray]:
@@ -199,14 +217,25 @@ class NearestEngine:
         return found
 
     def apart(self, model: Settings) -> Sequence[str] | None:
-        """Return the sources of the records if no table has duplicates."""
-        return self.table.sources if model["clean"] else None
+        """Return the source of each record of a table without duplicates, else a unique label."""
+        if not model["clean"]:
+            return None
+        repeated = {*model.get("repeated", ())}
+        return [f"{source}#{n}" if source in repeated else source
+                for n, source in enumerate(self.table.sources)]  # fmt: skip
+
+    def _set_repeated(self, names: Sequence[str]) -> None:
+        """Set the tables with duplicates among others without: their records exclude nothing."""
+        self.repeated, self._found = [*names], {}
+        source, sources = self.records.source, np.array(sorted(self.table.source_names))
+        numbers = len(sources) + np.arange(len(source))
+        self.labels = np.where(np.isin(sources[source], self.repeated), numbers, source)
 
     def _candidates(self, clean: bool) -> ComparedPairs:
         """Return the nearest pairs, of different sources only if these have no duplicates."""
         if clean not in self._found:
             ends = self._found[False].ends if self._found else candidate_ends(self.records)
-            ends = _across(ends, self.records.source) if clean else ends
+            ends = _across(ends, self.labels) if clean else ends
             self._found = {clean: self._compared(ends)}
         return self._found[clean]
 
@@ -293,9 +322,12 @@ class NearestEngine:
         return np.asarray(np.minimum(total, words) * count * (count - 1) / 2.0)
 
     def _remarks(self, clean: bool, doubts: Sequence[str]) -> Iterator[str]:
-        if clean and not self.one_to_one:
+        if self.repeated:
+            named = ", ".join(self.repeated)
+            yield f"tables that seem to have duplicates: {named}; the others seem to have none"
+        elif clean and not self.one_to_one:
             yield "no table seems to have duplicates: a record matches one of another table at most"
-        elif not clean and len(self.table.source_names) > 1:
+        elif not clean and len(self.table.source_names) > 1 and len(self.records) >= FEWEST:
             yield "the tables seem to have duplicates of their own"
         if doubts:
             why = "; ".join(doubts)

@@ -1,4 +1,8 @@
-"""Texts as weighted words or character n-grams, and the nearest records by their cosine."""
+"""Texts as weighted words or character n-grams, and the nearest records by their cosine.
+
+Sparse rows: row r has the `terms` (numbers) and `values` from starts[r] to starts[r + 1]; `left`
+and `right` are the rows of pairs. The arrays belong to the caller, and kernels only read them.
+"""
 
 from __future__ import annotations
 
@@ -124,7 +128,9 @@ def nearest_kernel(
     """Return for each row its nearest others: `across` of other sources, `within` of its own.
 
     Where there are fewer, the rest is -1. `heads`, `posted` and `weights` are the rows and values
-    of each term.
+    of each term, `source` (rows) says where a row is from. A row reads the lists of its terms in
+    the order given, up to `read` entries; `total` has the cosines so far, 0 but for the rows
+    `touched`.
     """
     count = len(starts) - 1
     found = np.full((count, across + within), -1)
@@ -158,7 +164,7 @@ def nearest_kernel(
 def _add_term(
     rows: IntArray, values: FloatArray, total: FloatArray, touched: IntArray, size: int
 ) -> int:
-    """Add the values of a term to the rows that have it; return how many rows have any."""
+    """Add a term's values to `total` of the rows that have it; return how many are `touched`."""
     for n in range(len(rows)):
         if total[rows[n]] == 0.0 and values[n] > 0.0:
             touched[size] = rows[n]
@@ -169,7 +175,7 @@ def _add_term(
 
 @kernel()
 def _insert(best: FloatArray, found: IntArray, score: float, other: int) -> None:
-    """Insert a row into the list of the best, the best first."""
+    """Insert a row into `found`, the best first, with its score in `best`."""
     place = len(best)
     while place > 0 and score > best[place - 1]:
         place -= 1
@@ -208,7 +214,7 @@ def row_products(
 def row_overlaps(
     starts: IntArray, terms: IntArray, weight: FloatArray, left: IntArray, right: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the sum and the greatest weight of the terms that pairs of rows share."""
+    """Return the sum and the greatest `weight` (by term) of the terms that pairs of rows share."""
     total, greatest = np.zeros(len(left)), np.zeros(len(left))
     for n in range(len(left)):
         a, b = starts[left[n]], starts[right[n]]

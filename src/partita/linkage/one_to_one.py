@@ -9,7 +9,8 @@ import numpy as np
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.pair_features import PairEnds
 
-ROUNDS = 25
+ROUNDS, MORE_ROUNDS = 25, 8
+HALVINGS = 16  # of the range of scores, until the level is known to a thousandth of it
 DAMPING = 0.5  # of the messages of belief propagation, so that they settle
 LARGEST = 12  # records of a set that is solved exactly with such constraints
 
@@ -30,16 +31,18 @@ class Messages(NamedTuple):
         return np.asarray(1.0 + np.maximum(total - own, 0.0))
 
 
-def matching_messages(ends: PairEnds, log_odds: FloatArray, source: IntArray) -> Messages:
-    """Return the messages of belief propagation over matchings."""
+def matching_messages(
+    ends: PairEnds, log_odds: FloatArray, source: IntArray, before: Messages | None = None
+) -> Messages:
+    """Return the messages of belief propagation over matchings, from those of near odds on."""
     odds = np.exp(np.clip(log_odds, -40.0, 40.0))
     count = int(source.max(initial=0)) + 1
-    groups = tuple(
-        np.unique(ends[side] * count + source[ends[1 - side]], return_inverse=True)[1]
-        for side in (0, 1)
-    )
-    messages = Messages((groups[0], groups[1]), (odds, odds))
-    for _ in range(ROUNDS):
+    messages = before
+    if messages is None:
+        groups = [np.unique(ends[side] * count + source[ends[1 - side]], return_inverse=True)[1]
+                  for side in (0, 1)]  # fmt: skip
+        messages = Messages((groups[0], groups[1]), (odds, odds))
+    for _ in range(ROUNDS if before is None else MORE_ROUNDS):
         # the pair as the record of the other side sees it, sent to the record of this side
         sent = [odds / messages.against(1 - side) for side in (0, 1)]
         mixed = [new**DAMPING * old ** (1.0 - DAMPING)
@@ -52,6 +55,25 @@ def matched_odds(log_odds: FloatArray, messages: Messages) -> FloatArray:
     """Return the log-odds of pairs given that matches exclude each other."""
     against = np.log(messages.against(0)) + np.log(messages.against(1))
     return np.asarray(log_odds - against)
+
+
+def level_of_matches(
+    ends: PairEnds, score: FloatArray, source: IntArray, slope: float, matches: float
+) -> float:
+    """Return the score at which the probabilities of pairs, of which those of a record exclude each
+    other, add up to the number of matches.
+
+    The score above which there are as many pairs is far off where few pairs are in between.
+    """
+    low, high = float(score.min(initial=0.0)), float(score.max(initial=0.0))
+    messages = None
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        odds = slope * (score - middle)
+        messages = matching_messages(ends, odds, source, messages)
+        expected = float((1.0 / (1.0 + np.exp(-matched_odds(odds, messages)))).sum())
+        low, high = (middle, high) if expected > matches else (low, middle)
+    return low
 
 
 def small_sets(

@@ -230,35 +230,29 @@ def fit_records(
     records: CodedRecords,
     ends: Ends,
     fixed: Mapping[str, float],
-    known: FloatArray | None = None,
 ) -> tuple[RecordModel, FloatArray]:
     """Learn the model from pairs of records, and the probability that each pair matches.
 
     Reliabilities of `fixed` sources stay.
-
-    With `known`, the probabilities of the pairs are those of another engine, and what is learned
-    are the reliabilities of the sources.
     """
     alike = records.alike(ends)
     others = _sampled(records, ends)
     estimate = _start(records, fixed)
     same_source = records.source[ends[0]] == records.source[ends[1]]
     totals = _pair_counts(records.source)
-    match = np.zeros(len(ends[0])) if known is None else known
+    match = np.zeros(len(ends[0]))
     claims = good = np.zeros((len(records.sources), len(records.values)))
     for _ in range(ROUNDS):
-        before, rates = match, estimate.rates
+        before = match
         estimate.chance = _chance(alike, match, others, sum(totals))
         ratios, both_right = _evidence(records, alike, estimate, ends)
-        if known is None:
-            prior = np.where(same_source, estimate.prior[1], estimate.prior[0])
-            match = _matches(ratios.sum(axis=1) + prior, records.source, ends)
+        prior = np.where(same_source, estimate.prior[1], estimate.prior[0])
+        match = _matches(ratios.sum(axis=1) + prior, records.source, ends)
         claims, good = _claims(records, alike, match, both_right, estimate, ends)
         _update(estimate, alike, match, both_right, claims, good, records, fixed)
         across, within = match[~same_source].sum(), match[same_source].sum()
         estimate.prior = _prior(across, totals[0]), _prior(within, totals[1])
-        moved = match - before if known is None else estimate.rates - rates
-        if np.max(np.abs(moved), initial=0.0) < TOLERANCE:
+        if np.max(np.abs(match - before), initial=0.0) < TOLERANCE:
             break
     model = RecordModel(
         tuple(column.name for column in records.table.to_compare),

@@ -76,7 +76,12 @@ def tree_sums(
     values: FloatArray, roots: IntArray, feature: IntArray, threshold: FloatArray,
     left: IntArray, right: IntArray, missing_left: BoolArray, value: FloatArray,
 ) -> FloatArray:  # fmt: skip
-    """Return the sums of the leaves that rows of features reach."""
+    """Return the sums of the leaves that rows of features reach.
+
+    `values` (pairs × features) has NaN for what is missing; `roots` are the first nodes of trees. A
+    node tests `feature` (−1: a leaf, with `value`) against `threshold`, and its next node is in
+    `left` or `right`; `missing_left` says where what is missing goes.
+    """
     found = np.zeros(len(values))
     for row in range(len(values)):
         for tree in range(len(roots)):

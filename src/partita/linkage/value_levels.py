@@ -177,7 +177,8 @@ def edit_similarities(
 ) -> FloatArray:
     """Return 1 - edits / length for pairs of texts; two exchanged neighbours are one edit.
 
-    Text n has the letters from starts[n] to starts[n + 1].
+    Text n has the letters from starts[n] to starts[n + 1]; `left` and `right` are the texts of
+    pairs.
     """
     found = np.zeros(len(left))
     for p in range(len(left)):
@@ -190,7 +191,11 @@ def edit_similarities(
 
 @kernel()
 def _edits(a: IntArray, b: IntArray) -> int:
-    """Return the edits between two texts: insert, delete, replace, exchange neighbours."""
+    """Return the edits between texts a and b: insert, delete, replace, exchange neighbours.
+
+    Row i of the table (optimal string alignment) has the edits of a[:i] and every b[:j]; three rows
+    are kept.
+    """
     before = np.zeros(len(b) + 1, dtype=np.int64)
     last = np.arange(len(b) + 1)
     for i in range(len(a)):
