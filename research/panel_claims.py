@@ -44,9 +44,9 @@ KNOWN_SHARE = 0.1
 ROUNDS = 50
 FALSE_VALUES = 20.0  # n of ACCU: wrong values of an object
 CANDIDATES = tuple(
-    HeldOutPrior(default=default, weight=weight, reliable=reliable, spread=spread)
-    for reliable, default, weight, spread in product(
-        (0.6, 1.0), (0.1, 0.6), (1.0, 2.0, 4.0), (0.01, 0.7)
+    HeldOutPrior(default=default, weight=weight, reliable=reliable, floor=floor)
+    for reliable, default, weight, floor in product(
+        (0.3, 0.6), (0.1, 0.3, 0.6), (1.0, 2.0, 4.0), (0.0, 0.05, 0.08)
     )
 )
 KINDS_FOUND = ("heavy-tailed numbers", "definitions", "quotes", "classes")

@@ -103,3 +103,26 @@ def test_what_changes_without_a_source():
 def test_as_few_shared_errors_as_count_are_enough(shared: int, found: int) -> None:
     counts = np.array([[0.0, shared], [shared, 0.0]])
     assert len(_unusual_pairs(counts, np.full((2, 2), 0.01))) == found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_copy_of_a_source_is_named_and_without_its_claims_changes_nothing(seed: int):
+    rows = rows_of(crowd(0, objects=300, seed=seed))
+    copied = [("copy", o, p, v) for s, o, p, v in rows if s == "good 2"]
+    before, after = (
+        fuse_slots(Claims.of(some), FusionSettings(kinds={"": "open"}, discount=discount))
+        for some, discount in ((rows, False), ([*rows, *copied], True))
+    )
+    named = fuse_slots(Claims.of([*rows, *copied]), FusionSettings(kinds={"": "open"})).copying
+    assert [{one.original, one.copier} for one in named] == [{"copy", "good 2"}]
+    probabilities = [
+        {
+            (one.object, v.value): v.probability
+            for one in answers_by_object(fused).values()
+            for v in one.values
+        }
+        for fused in (before, after)
+    ]
+    assert probabilities[0].keys() == probabilities[1].keys()
+    moved = [abs(p - probabilities[1][pair]) for pair, p in probabilities[0].items()]
+    assert max(moved) <= 0.02

@@ -114,7 +114,7 @@ def test_independent_sources_are_believed_and_sources_with_lures_are_not():
     )
     assert plain is not None
     assert lured is not None
-    assert plain.share < 0.05
+    assert plain.share == HeldOutPrior().floor
     assert plain.correlation < 0.06
     assert lured.correlation > 2 * plain.correlation or lured.share > plain.share + 0.1
     assert [one.stated for one in lured.bins] == sorted(one.stated for one in lured.bins)
@@ -122,7 +122,7 @@ def test_independent_sources_are_believed_and_sources_with_lures_are_not():
 
 
 def test_without_held_out_claims_the_prior_is_the_answer():
-    fit = fit_held_out(None, 0.1, HeldOutPrior(default=1.0 - 1e-12))
+    fit = fit_held_out(None, 0.1, HeldOutPrior(default=1.0 - 1e-12, floor=0.0))
     assert (fit.claims, fit.bins) == (0, ())
     assert fit.correlation == pytest.approx(0.1)
     assert fit.share == pytest.approx(0.0, abs=1e-9)
@@ -235,3 +235,29 @@ def test_a_notebook_shows_how_far_to_believe_claims():
     shown = partita.fuse(frame)._repr_html_()
     assert "How far to believe value" in shown
     assert shown.count("<circle") == 8
+
+
+def test_known_truths_correct_the_odds_of_a_feed_that_most_sources_show():
+    """Where the feed errs, all that show it agree: only truths can tell."""
+    rng = np.random.default_rng(5)
+    rows, truths = [], {}
+    for n in range(300):
+        feed = f"right {n}" if rng.random() < 0.6 else f"wrong {n}"
+        truths[f"o{n}", "v"] = f"right {n}"
+        for s in range(12):
+            known = feed if s < 8 else f"right {n}"
+            said = known if rng.random() < 0.85 else f"other {rng.integers(1000)}"
+            rows.append((f"s{s}", f"o{n}", "v", said))
+    claims = Claims.of(rows)
+    given = {pair: truths[pair] for pair in list(truths)[:100]}
+    [slot] = fuse_slots(claims, FusionSettings(kinds=OPEN, truths=given)).slots
+    tempering = slot.parameters.tempering
+    assert tempering.level != 0.0
+    best = {o: v for o, v in slot.best().items() if (o, "v") not in given}
+    stated = np.mean([p for _, p in best.values()])
+    right = np.mean([v == truths[o, "v"] for o, (v, _) in best.items()])
+    assert abs(stated - right) < 0.1
+    certain = [p for o, (_, p) in slot.best().items() if (o, "v") in given]
+    assert min(certain) == pytest.approx(1.0)
+    sums = np.bincount(slot.object, slot.probability) + slot.unknown
+    np.testing.assert_allclose(sums, 1.0, atol=1e-9)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import partita
 from partita.app.fuse import fuse_sources
 from partita.cli import app
 from partita.errors import InputError, TotalConflict
@@ -22,7 +23,7 @@ from partita.fusion.sources import read_states
 from partita.fusion.states import ESCAPE
 from partita.options import FuseOptions
 from partita.rules.domain_files import read_domain
-from partita.templates.slots import StateGroup, StringsType
+from partita.templates.slots import StateGroup, StringsType, fit
 
 GROUPS = (
     StateGroup("condition", ("DAMAGED", "DESTROYED", "OPERATIONAL"), frozenset({"DESTROYED"})),
@@ -227,15 +228,29 @@ def test_states_are_declared_in_a_table_or_by_kind(tmp_path):
         fused(rows)
 
 
-def test_exclusive_values_of_a_domain_do_not_unify():
+def test_exclusive_values_of_two_sources_do_not_fit():
     slot = StringsType(groups=GROUPS)
     read = {name: slot.read(name) for name in ("operational", "destroyed", "occupied", "secret")}
-    assert slot.unify(read["operational"], read["destroyed"]) is None
-    both = slot.unify(read["operational"], read["occupied"])
+    assert fit(slot, read["operational"], read["destroyed"]) is None
+    both = fit(slot, read["operational"], read["occupied"])
     assert both is not None
-    assert slot.unify(both, read["secret"]) is not None
-    assert slot.unify(both, read["destroyed"]) is None
-    assert slot.unify(both, both) == both
+    assert fit(slot, both, read["secret"]) is not None
+    assert fit(slot, both, read["destroyed"]) is None
+    assert fit(slot, both, both) == both
+
+
+def test_two_mentions_of_a_message_may_have_different_states_of_which_the_last_holds():
+    slot = StringsType(groups=GROUPS)
+    before, after = slot.read(["destroyed", "occupied", "secret"]), slot.read("operational")
+    assert slot.unify(before, after) is not None
+    assert slot.updated(before, after) == slot.read(["operational", "occupied", "secret"])
+    text = "The depot at Kinston was destroyed. The depot is operational.\n"
+    [depot] = [one for one in partita.run(text, domain="depots").entities if one.type == "DEPOT"]
+    [(status, probability)] = [
+        (one.value, one.probability) for one in depot.slots["STATUS"] if one.probability > 0.5
+    ]
+    assert status == ["OPERATIONAL"]
+    assert probability > 0.9
 
 
 def test_a_domain_declares_states_that_compete(tmp_path):
@@ -268,7 +283,7 @@ def test_a_domain_declares_states_that_compete(tmp_path):
 @pytest.mark.parametrize(
     "text",
     ["{type: state}", "{type: state, groups: {a: [X]}, absorbing: [Y]}",
-     "{type: state, groups: {a: [X], b: [X]}}"],
+     "{type: state, groups: {a: [X], b: [X]}}", "{type: state, groups: {a: [X]}, lasts: long}"],
 )  # fmt: skip
 def test_a_wrong_declaration_of_states_names_its_line(tmp_path, text):
     (tmp_path / "domain.yaml").write_text(f"domain: d\nextends: depots\nslots:\n  STATUS: {text}\n")

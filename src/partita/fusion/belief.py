@@ -20,7 +20,7 @@ class Tempering:
 
     `unknown` is a factor of *unknown*. With `evidence`, values of a closed slot are tempered
     towards their prior and not towards equal probabilities. `fitted` is the number of known truths
-    that were used.
+    that were used; they may also give a `level` and `slope` of the log odds of the best value.
     """
 
     correlation: float = 0.0
@@ -28,6 +28,8 @@ class Tempering:
     unknown: float = 1.0
     evidence: bool = False
     fitted: int = 0
+    level: float = 0.0
+    slope: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

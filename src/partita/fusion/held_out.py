@@ -49,15 +49,17 @@ class HeldOutPrior:
     `share` are the means of exponential priors. `weight` is the odds of doubt to repetition, which
     predict the same claims. `reliable` is the share of the held-out claims that is used: those of
     the most reliable sources, which are nearest to the truth. `spread` is the standard deviation of
-    the logarithm of the factor on unknown.
+    the logarithm of the factor on unknown. `floor` is the least weight of shares: sources may err
+    together in ways that held-out claims do not show.
     """
 
-    default: float = 0.6
+    default: float = 0.3
     correlation: float = 0.1
     share: float = 0.3
     weight: float = 2.0
     reliable: float = 0.6
     spread: float = 0.7
+    floor: float = 0.05
 
 
 def agreement_shares(
@@ -376,6 +378,7 @@ def fit_held_out(
     correlation = float(posterior.sum(axis=1) @ CORRELATIONS)
     by_share = posterior.sum(axis=0)
     share = float(by_share @ (SHARES / (SHARES + (1.0 - SHARES) / assumed.weight)))
+    share = max(share, assumed.floor)
     if used is None:
         return HeldOutFit(0, correlation, (float(low), float(high)), share, ())
     unknown = _unknown_factor(used, correlation, float(by_share @ SHARES), assumed.spread)

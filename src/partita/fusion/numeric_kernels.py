@@ -47,7 +47,7 @@ def window_owners(
 def _window(
     position: FloatArray, center: int, low: int, high: int, margin: float
 ) -> tuple[int, int]:
-    """Return the range of candidates within the margin of one."""
+    """Return the range of candidates within the margin of one, by `position` (ascending)."""
     first, last = center, center + 1
     while first > low and position[first - 1] >= position[center] - margin:
         first -= 1

@@ -13,7 +13,6 @@ from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
 from partita.fusion.belief import HeldOutFit, Parameters, SecondMode, SlotBelief, Tempering
 from partita.fusion.claims import TRUTHS, Claims, distinct, join_claims
-from partita.fusion.copying import find_copying
 from partita.fusion.dependence import (
     SharedErrors,
     agreeing_pairs,
@@ -91,9 +90,6 @@ def closed_rates(reliability: float, values: int) -> FloatArray:
     return rates
 
 
-DEPENDENCE_ROUNDS = 3
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotTask:
     """A slot's name and kind, how its values are parsed, and the reliabilities of its sources.
@@ -125,13 +121,6 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
     flat = not len(parsed.order.above)
     dependence = agreeing_pairs(parsed.statements, TRUTHS) if flat else {}
     belief = _believe(parsed, slot, dependence, lexicon)
-    for _ in range(DEPENDENCE_ROUNDS):
-        shared = {(c.original, c.copier): c.dependence for c in find_copying(belief)}
-        more = _joined_dependence(dependence, {p: rho for p, rho in shared.items() if rho > 0})
-        if more.keys() == dependence.keys():
-            break
-        dependence = more
-        belief = _believe(parsed, slot, dependence, lexicon, belief.parameters)
     tempering, held_out = _tempering(parsed, slot, belief)
     parameters = replace(belief.parameters, tempering=tempering)
     second = _second_mode(parsed, slot, belief)
@@ -278,32 +267,16 @@ def _with_shared_errors(
     return replace(problem, spread=_shared_errors(problem, parsed, slot))
 
 
-def _joined_dependence(
-    first: Mapping[Pair, float], second: Mapping[Pair, float]
-) -> dict[Pair, float]:
-    """Return the larger dependence of every pair of sources."""
-    joined: dict[Pair, float] = {}
-    for (a, b), rho in (*first.items(), *second.items()):
-        pair = (min(a, b), max(a, b))
-        joined[pair] = max(joined.get(pair, 0.0), rho)
-    return {pair: joined[pair] for pair in sorted(joined)}
-
-
 def _believe(
     parsed: ParsedSlot,
     slot: SlotTask,
     dependence: Mapping[Pair, float],
     lexicon: NameLexicon | None,
-    before: Parameters | None = None,
 ) -> SlotBelief:
-    """Return the belief about a slot, for the dependence of pairs of sources.
-
-    Scales of numbers and levels of detail are learned once: they are those of the parameters found
-    `before`.
-    """
+    """Return the belief about a slot, for the dependence of pairs of sources."""
     weights = claim_weights(parsed.statements, dependence)
-    scales, start = _scales(parsed, slot, weights, before)
-    detail = _detail(parsed, slot, weights, before)
+    scales, start = _scales(parsed, slot, weights)
+    detail = _detail(parsed, slot, weights)
     problem, value, under, numeric = _problem(parsed, weights, scales, detail)
     problem = _with_shared_errors(problem, parsed, slot)
     estimate = _estimate(problem, parsed, slot, start)
@@ -346,7 +319,7 @@ def _believe(
 
 
 def _scales(
-    parsed: ParsedSlot, slot: SlotTask, weights: FloatArray, before: Parameters | None
+    parsed: ParsedSlot, slot: SlotTask, weights: FloatArray
 ) -> tuple[ErrorScales | None, Rates | None]:
     """Return the errors of numbers and days, and rates to start from.
 
@@ -355,9 +328,6 @@ def _scales(
     sources = parsed.statements.sources
     if slot.fixed is not None:
         return slot.fixed.scales, None
-    if before is not None and before.scales is not None:
-        theta = np.stack([before.rates[source] for source in sources])
-        return before.scales, Rates(theta, before.prior, before.concentration)
     if parsed.kind not in ("number", "date") or slot.reading.tolerance:
         return None, None
     scales = first_scales(parsed)
@@ -367,13 +337,10 @@ def _scales(
     return learn_scales(parsed, weights, fixed, scales)
 
 
-def _detail(
-    parsed: ParsedSlot, slot: SlotTask, weights: FloatArray, before: Parameters | None
-) -> Mapping[str, FloatArray]:
+def _detail(parsed: ParsedSlot, slot: SlotTask, weights: FloatArray) -> Mapping[str, FloatArray]:
     """Return the levels of a hierarchy at which sources are general; none without one."""
-    earlier = slot.fixed or before
-    if earlier is not None or not parsed.order.inner:
-        return {} if earlier is None else earlier.detail
+    if slot.fixed is not None or not parsed.order.inner:
+        return {} if slot.fixed is None else slot.fixed.detail
     one = open_slots.open_problem(parsed.statements, parsed.order, parsed.more, weights)
     detail = open_slots.learn_detail(one, _fixed_rates(one.problem.shape, parsed, slot))
     named = dict(zip(parsed.statements.sources, detail, strict=True))

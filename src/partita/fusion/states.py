@@ -8,6 +8,7 @@ An undated claim is about any of the days on which there are reports of its obje
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -196,7 +197,7 @@ class _Chain:
             return posterior, fixed, 0
         right = np.where(np.isnan(given), START_RELIABILITY, given)
         prior, pooled = np.full(count, 1.0 / count), START_RELIABILITY
-        rate = PRIOR_CHANGE / self.typical_step
+        rate = self.prior_change / self.typical_step
         before, done = np.zeros(0), 0
         for _ in range(ROUNDS):
             done += 1
@@ -223,6 +224,12 @@ class _Chain:
         """The median number of days between two reports of an object."""
         steps = np.diff(self.reports.day, axis=1)
         return float(np.median(steps[steps > 0])) if (steps > 0).any() else 1.0
+
+    @property
+    def prior_change(self) -> float:
+        """P(change) in a typical step: a new report may be made because of one, and time passes."""
+        passed = self.typical_step / self.group.lasts if self.group.lasts else 0.0
+        return 1.0 - (1.0 - PRIOR_CHANGE) * math.exp(-passed)
 
     def transition(self, rate: float, days: FloatArray) -> FloatArray:
         """Return P(next state | state) after so many days (… × state × next)."""
@@ -313,13 +320,13 @@ class _Chain:
         days = np.diff(self.reports.day, axis=1).astype(np.float64)
         weight = posterior.choice[:, None, None, None] * posterior.steps
         some = days > 0
-        rates = RATES / self.typical_step
+        rates, change = RATES / self.typical_step, self.prior_change
         if not some.any() or len(self.group.values) == 1:
-            return PRIOR_CHANGE / self.typical_step
+            return change / self.typical_step
         scores = []
         for rate, relative in zip(rates.tolist(), RATES.tolist(), strict=True):
             logs = np.log(np.maximum(self.transition(rate, days[some]), 1e-300))
-            prior = PRIOR_CHANGE * np.log(-np.expm1(-relative)) - (1 - PRIOR_CHANGE) * relative
+            prior = change * np.log(-np.expm1(-relative)) - (1 - change) * relative
             scores.append(float((weight[some] * logs).sum()) + PRIOR_STEPS * prior)
         return float(rates[int(np.argmax(scores))])
 

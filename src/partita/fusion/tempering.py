@@ -11,6 +11,7 @@ from partita.core import BoolArray, FloatArray, IntArray
 from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.dependence import claim_weights
 from partita.fusion.held_out import agreement_shares, exponents_of
+from partita.pairs.models import probability
 
 SHARE = 0.5  # of the rate at which wrong claims agree; chosen by benchmarks/bench_fusion.py
 CLOSED_CORRELATION = 0.1  # of closed slots and sets, where agreement of wrong claims tells little
@@ -21,6 +22,9 @@ FOLDS = 5
 PRIOR_WEIGHT = 2.0  # of the default, against the log likelihood of the truths
 STANDARD_ERRORS = 1.0  # by which a fit must be better than the default on held-out truths
 MIN_PROBABILITY = 1e-6
+MIN_SLOPE = 0.05
+MIN_TRUTHS = 50  # for a level and slope of the log odds
+NEWTON_STEPS = 20
 
 
 def default_correlation(concentration: float | None) -> float:
@@ -61,7 +65,39 @@ def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
         stated = (1.0 - unknown)[belief.object] * claim_shares(belief)
         mixed = (1.0 - tempering.share) * values + tempering.share * stated
         values = _in_order(mixed, values, belief) if belief.parsed.kind == "closed" else mixed
-    return values, unknown
+    if (tempering.level, tempering.slope) == (0.0, 1.0):
+        return values, unknown
+    return _recalibrated(belief, values, unknown)
+
+
+def _recalibrated(
+    belief: SlotBelief, values: FloatArray, unknown: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Change the log odds of the best values; the others share the rest as before, none overtakes.
+
+    What is certain stays.
+    """
+    tempering = belief.parameters.tempering
+    objects = np.flatnonzero(np.diff(belief.starts) > 0)
+    order = np.lexsort((-values, belief.object))
+    best = order[belief.starts[objects]]
+    first = values[best]
+    last = belief.starts[objects + 1] - 1
+    second = values[order[np.minimum(belief.starts[objects] + 1, last)]]
+    odds = np.where(last > belief.starts[objects], second, 0.0) / np.maximum(1.0 - first, 1e-12)
+    changed = probability(tempering.level + tempering.slope * _log_odds(first))
+    changed = np.where(first < 1.0, np.maximum(changed, odds / (1.0 + odds)), 1.0)
+    rest = np.ones(len(unknown))
+    rest[objects] = (1.0 - changed) / np.maximum(1.0 - first, 1e-12)
+    values = values * rest[belief.object]
+    values[best] = changed
+    return values, unknown * rest
+
+
+def _log_odds(values: FloatArray) -> FloatArray:
+    inside = np.clip(values, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
+    logs: FloatArray = np.log(inside) - np.log1p(-inside)
+    return logs
 
 
 def _in_order(mixed: FloatArray, before: FloatArray, belief: SlotBelief) -> FloatArray:
@@ -167,7 +203,45 @@ def fit_tempering(belief: SlotBelief, truths: dict[int, int], default: Tempering
         gain = _held_out(family, known, default) - before
         if gain.sum() > max(most, STANDARD_ERRORS * np.sqrt(len(gain)) * gain.std()):
             best, most = family, float(gain.sum())
-    return replace(_best(best, known, default, before <= 0), fitted=len(truths))
+    fitted = replace(_best(best, known, default, before <= 0), fitted=len(truths))
+    return _with_odds(belief, truths, fitted)
+
+
+def _with_odds(belief: SlotBelief, truths: dict[int, int], tempering: Tempering) -> Tempering:
+    """Return the tempering with a level and slope of log odds, if held-out truths support them.
+
+    There are none in a closed slot: truths change its confusion matrices, and with them the odds.
+    """
+    if len(truths) < MIN_TRUTHS or belief.parsed.kind == "closed":
+        return tempering
+    objects = np.array(sorted(truths))
+    parameters = replace(belief.parameters, tempering=tempering)
+    values, _ = tempered(replace(belief, parameters=parameters))
+    best = np.lexsort((-values, belief.object))[belief.starts[objects]]
+    right = belief.value[best] == np.array([truths[n] for n in objects.tolist()])
+    odds, folds, gain = _log_odds(values[best]), np.arange(len(best)) % FOLDS, np.zeros(len(best))
+    for fold in range(FOLDS):
+        level, slope = _logistic(odds[folds != fold], right[folds != fold])
+        here = folds == fold
+        sign = np.where(right[here], 1.0, -1.0)
+        gain[here] = np.logaddexp(0.0, -sign * odds[here])
+        gain[here] -= np.logaddexp(0.0, -sign * (level + slope * odds[here]))
+    if gain.sum() <= STANDARD_ERRORS * np.sqrt(len(gain)) * gain.std():
+        return tempering
+    level, slope = _logistic(odds, right)
+    return replace(tempering, level=level, slope=slope)
+
+
+def _logistic(odds: FloatArray, right: BoolArray) -> tuple[float, float]:
+    """Return level and slope by Newton's method, with a normal prior around 0 and 1."""
+    columns, start = np.stack([np.ones(len(odds)), odds], axis=1), np.array([0.0, 1.0])
+    found = start.copy()
+    for _ in range(NEWTON_STEPS):
+        stated = probability(columns @ found)
+        curvature = (columns * (stated * (1.0 - stated))[:, None]).T @ columns + np.eye(2)
+        found += np.linalg.solve(curvature, columns.T @ (right - stated) - (found - start))
+        found[1] = max(found[1], MIN_SLOPE)
+    return float(found[0]), float(found[1])
 
 
 def _held_out(family: Sequence[Tempering], known: _KnownTruths, default: Tempering) -> FloatArray:

@@ -13,7 +13,7 @@ from partita.core import FloatArray
 from partita.fusion.belief import SecondMode, SlotBelief, Trust
 from partita.fusion.hierarchy import Order
 from partita.fusion.kinds import SETS
-from partita.templates.slots import SlotType, Value
+from partita.templates.slots import SlotType, Value, fit
 
 V = TypeVar("V")
 MAX_VALUES = 16  # distinct values of a slot; only the largest masses are used
@@ -24,7 +24,7 @@ def conflict(claims: Mapping[str, tuple[Value, float]], slot: SlotType[Any]) -> 
     doubt: dict[Value, float] = {}
     for value, mass in claims.values():
         doubt[value] = doubt.get(value, 1.0) * (1.0 - mass)
-    return kappa(doubt, lambda left, right: slot.unify(left, right) is not None)
+    return kappa(doubt, lambda left, right: fit(slot, left, right) is not None)
 
 
 def kappa(doubt: Mapping[V, float], agree: Callable[[V, V], bool]) -> float:
