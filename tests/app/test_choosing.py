@@ -10,14 +10,19 @@ import numpy as np
 import pytest
 
 from partita.antecedents.sets import coreference_sets
-from partita.app import store_training as choosing
-from partita.app.store_training import key_curve, reliability_bins, set_gains, taught
+from partita.app.store_training import key_curve, reliability_bins, set_gains
+from partita.app.train import train
 from partita.core import Configuration, CoreferenceSet
 from partita.core.templates import Key
 from partita.corpora.keys import read_keys
 from partita.domains import __file__ as domains
-from partita.domains import schema_of
-from partita.training.parameter_files import read_pair_parameters, shipped_pair_parameters
+from partita.domains import find_domain, schema_of
+from partita.training import few_keys as choosing
+from partita.training.parameter_files import (
+    PairParameters,
+    read_pair_parameters,
+    shipped_pair_parameters,
+)
 
 GUM = Path(__file__).parents[2] / "research" / "gum_pairs.json"
 START = shipped_pair_parameters()
@@ -105,10 +110,12 @@ def test_a_first_key_has_a_point_and_nothing_to_compare(
 
 def test_one_key_teaches(run: list[tuple[CoreferenceSet, Key]]) -> None:
     key = run[0][1]
-    found = taught([key], START, schema=SCHEMA, learned_from="one key").parameters
-    assert found.learned_from == "one key"
-    assert not np.array_equal(found.every_pair.weights, START.every_pair.weights)
-    assert taught([], START, schema=SCHEMA).parameters is START
+    start = find_domain("depots").pair_parameters
+    found = train([key], domain="depots", about="one key").parameters
+    assert isinstance(found, PairParameters)
+    assert found.learned_from == "one key, starting from the domain depots"
+    assert not np.array_equal(found.every_pair.weights, start.every_pair.weights)
+    assert choosing.teach(START, [], model="evidential").parameters is START
 
 
 def test_bins_of_equal_count() -> None:

@@ -12,6 +12,7 @@ from partita.app.authoring import lint_domain, trace_messages
 from partita.cli import app
 from partita.cli.research import rules
 from partita.corpora.documents import corpus_path
+from partita.corpora.keys import read_keys
 from partita.text.layout import parse_layout
 from rules.toy import GROUPS, written
 
@@ -141,3 +142,27 @@ def test_test_of_some_messages(tmp_path: Path) -> None:
     none = CliRunner().invoke(rules, ["test", str(tmp_path), "--only", "c"])
     assert none.exit_code == 1
     assert "has no keyed message whose name begins with 'c'" in none.output
+
+
+def test_a_new_domain_works_and_is_labelled_in_the_terminal(tmp_path):
+    """Undo, a wrong answer, a skipped set, and a second call that goes on."""
+    folder, out = tmp_path / "Old Maps", tmp_path / "keys.jsonl"
+    made = CliRunner().invoke(app, ["domain", "new", str(folder)])
+    assert made.exit_code == 0
+    assert (folder / "rules" / "old-maps.yaml").is_file()
+    again = CliRunner().invoke(app, ["domain", "new", str(folder)])
+    assert again.exit_code == 1
+    assert "expected a new or empty folder" in again.stderr
+    assert CliRunner().invoke(app, ["rules", "lint", str(folder)]).exit_code == 0
+    words = ["keys", str(folder / "messages"), "--domain", str(folder), "--out", str(out)]
+    first = CliRunner().invoke(app, words, input="\naaaa\nu\n\nab\n-\nq\n")
+    assert first.exit_code == 0
+    assert "expected 3 letters, one for each line" in first.stderr
+    assert first.stdout.count("third.1\n") == 2
+    keys = read_keys(out)
+    assert [(key.message, len(key.templates)) for key in keys] == [("first", 11), ("third", 4)]
+    assert [len(key.configuration.cells) for key in keys] == [4, 2]
+    second = CliRunner().invoke(app, words, input="abbaacdbada\n")
+    assert "first.1" not in second.stdout
+    clash = CliRunner().invoke(app, [*words[:-1], str(tmp_path / "other.jsonl")], input="a" * 11)
+    assert "have values that cannot both be true" in clash.stderr

@@ -28,6 +28,10 @@ DENIED = {"dev-020", "msg-040", "msg-072", "new-079"}
 PARTS = {"dev": range(1, 25), "msg": range(25, 73), "new": range(73, 101)}
 MAIN = ("FACILITY", "UNIT", "EQUIPMENT")
 DOMAIN = yaml.safe_load((corpus_path().parent / "domain.yaml").read_text(encoding="utf-8"))
+SORTS, PLACES = (
+    DOMAIN[names] | {one: parent for parent, some in DOMAIN[by_parent].items() for one in some}
+    for names, by_parent in (("sorts", "below"), ("places", "inside"))
+)
 
 
 def _slot(given, types):
@@ -35,9 +39,10 @@ def _slot(given, types):
     made = {
         "sort": lambda: HierarchyType(types, given.get("under", "")),
         "number": NumberType,
-        "place": lambda: PlaceType(Hierarchy.of(DOMAIN["places"]), aliases),
+        "place": lambda: PlaceType(Hierarchy.of(PLACES), aliases),
         "name": lambda: NameType(aliases),
         "strings": StringsType,
+        "state": StringsType,
         "string": lambda: StringsType(several=False),
         "measure": lambda: MeasureType(given["unit"]),
         "date": DateType,
@@ -48,7 +53,7 @@ def _slot(given, types):
 
 @pytest.fixture(scope="module")
 def schema() -> Schema:
-    types = Hierarchy.of(DOMAIN["sorts"], overlapping=map(tuple, DOMAIN["overlapping"]))
+    types = Hierarchy.of(SORTS, overlapping=map(tuple, DOMAIN["overlapping"]))
     return Schema({name: _slot(given, types) for name, given in DOMAIN["slots"].items()}, types)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 import partita
+from partita.domains.general import details
 
 CHAT = """\
 Alice: I can bring the cake on Saturday. Bob, can you drive?
@@ -48,3 +51,17 @@ def test_a_letter_has_a_writer_and_a_reader() -> None:
 def test_a_quotation_belongs_to_the_subject_of_its_verb() -> None:
     assert _spoken('"I will stay," said Ruth Okafor. Tom Lind left.') == [("I", "Ruth Okafor")]
     assert _spoken("I saw Ruth Okafor. She said that I was late.") == []
+
+
+def test_the_shortest_stretch_around_a_place_counts_and_the_first_of_equals() -> None:
+    draws = random.Random(0)
+    for _ in range(200):
+        starts = [draws.randrange(20) for _ in range(draws.randrange(1, 9))]
+        talks = [
+            details._Talk(start, start + draws.randrange(9), n) for n, start in enumerate(starts)
+        ]
+        said = details._shortest(talks)
+        for place in range(-1, 30):
+            around = [talk for talk in talks if talk.start <= place < talk.end]
+            shortest = min(around, key=lambda one: one.end - one.start, default=None)
+            assert said(place) is shortest

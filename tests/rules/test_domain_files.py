@@ -74,6 +74,23 @@ def test_a_domain_takes_from_the_one_it_extends(tmp_path: Path) -> None:
     assert any("depot" in entry.words for entry in domain.entries)
 
 
+def test_places_by_what_contains_them(tmp_path: Path) -> None:
+    sheet = "domain: d\nslots: {AT: {type: place}}\nplaces: {B: , A: B}\ninside: {B: [C, D]}\n"
+    (tmp_path / "domain.yaml").write_text(sheet)
+    gazetteer = read_domain(tmp_path).schema.slots["AT"].gazetteer
+    assert gazetteer.parents == {"B": {*()}, **{key: {"B"} for key in "ACD"}}
+    (tmp_path / "domain.yaml").write_text(sheet.replace("[C, D]", "[C, A]"))
+    with pytest.raises(InputError, match="line 4: column 17: A stands twice among the places"):
+        read_domain(tmp_path)
+
+
+def test_sorts_by_their_parent(tmp_path: Path) -> None:
+    (tmp_path / "domain.yaml").write_text("domain: d\nsorts: {A: , B: A}\nbelow: {B: [C, D]}\n")
+    types = read_domain(tmp_path).types
+    assert types.above["D"] == {"A", "B", "D"}
+    assert not types.compatible("C", "D")
+
+
 def test_a_circle_of_domains(tmp_path: Path) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         (tmp_path / name).mkdir()

@@ -14,15 +14,13 @@ from partita.app.recording import LONGEST_NAME, now
 from partita.app.runner import settings_of
 from partita.app.stored_runs import Progress, StoredRuns, keys_of_run
 from partita.app.train import key_rows
-from partita.core import Configuration, CoreferenceSet, FloatArray, compatible_pairs, pair
+from partita.core import Configuration, CoreferenceSet, FloatArray, pair
 from partita.core.templates import Key
 from partita.corpora.documents import keyed_document
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
 from partita.evaluation import calibration
 from partita.evaluation.splits import cut_document
-from partita.pairs.columns import template_columns
-from partita.pairs.models import MaximumEntropy
 from partita.results.template_json import template_of
 from partita.store import keys, reading, runs, tables
 from partita.store.shapes import PLACE
@@ -30,16 +28,16 @@ from partita.store.store import Store
 from partita.templates.schema import Schema
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
-    PRECISION,
+    SAMPLE_SIZE,
     CurvePoint,
     KeyAnswer,
     Lesson,
     Taught,
     curve_points,
     lesson,
+    set_gains,
     teach,
 )
-from partita.training.label_choice import OpenPairs, choose, key_information
 from partita.training.parameter_files import (
     PairParameters,
     pair_parameters_text,
@@ -49,7 +47,6 @@ from partita.training.parameter_files import (
 SHORT = 8  # digits of a model's hash in the name of a run
 MOST_CHANGED = 10  # sets that are listed after training
 MOST_PAIRS = 40_000  # of the sets that are compared for the next key: about half a second
-SAMPLE_SIZE = 200  # sets compared at most: an even sample of a long run is as good and fast
 LEARNING = ("greedy", "merging", "evidential", "scaled", "forest")
 
 
@@ -299,51 +296,6 @@ def _next(line: dict[str, Any], gain: float) -> dict[str, Any]:
     }
 
 
-def set_gains(
-    sets: Sequence[CoreferenceSet],
-    parameters: PairParameters,
-    keyed: Collection[str] = (),
-    *,
-    schema: Schema | None = None,
-    limit: int = 10,
-) -> list[tuple[str, float]]:
-    """Return the sets to key next, best first, each with its gain.
-
-    The gain is the expected reduction in bits over all sets once the set has a key. For a set of
-    more than ten templates it is per ten templates, as many as a person places at a time.
-
-    `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
-    latest there are. Sets without open pairs are left out. The ranking uses the model of
-    merging questions whatever the model of the run: docs/keys.md has the study.
-    """
-    model = parameters.questions
-    labelled = [one for one in sets if one.name in keyed]
-    rest = _sample([one for one in sets if one.name not in keyed])
-    pairs = [_open_pairs(one, model, schema) for one in (*labelled, *rest)]
-    sizes = [len(one.values) for one in model.characteristics]
-    described = key_information(pairs, model.weights, sizes)
-    gains = choose(described, range(len(labelled)), PRECISION, limit)
-    return [(rest[place - len(labelled)].name, gain) for place, gain in gains]
-
-
-def taught(
-    keys: Sequence[Key],
-    start: PairParameters,
-    *,
-    schema: Schema | None = None,
-    learned_from: str = "",
-    model: str = "evidential",
-    latest: PairParameters | None = None,
-) -> Taught:
-    """Return parameters adapted to keys, with the bits of every key before and after.
-
-    One key is enough; without keys nothing changes. The keys are never less probable in sum than
-    under `latest`, which is the start by default.
-    """
-    lessons = _lessons(keys, start, schema)
-    return teach(start, lessons, model=model, learned_from=learned_from, latest=latest)
-
-
 def key_curve(
     keys: Sequence[Key],
     start: PairParameters,
@@ -380,23 +332,6 @@ def reliability_bins(stated: FloatArray, observed: NDArray[np.bool_]) -> list[di
 def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) -> list[Lesson]:
     """Return each key as a document of its own, as a file of keys is read."""
     return [lesson(cut_document(keyed_document(key), schema), start) for key in keys]
-
-
-def _open_pairs(one: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
-    """Return the pairs of a set that a key decides: neither incompatible nor certain."""
-    allowed, place = compatible_pairs(one), {name: n for n, name in enumerate(one.ids)}
-    columns = template_columns(one.templates, schema=schema, compatible=allowed)
-    undecided = np.triu(allowed, 1)
-    for ends in one.must:
-        undecided[tuple(sorted(place[name] for name in ends))] = False
-    left, right = np.nonzero(undecided)
-    return OpenPairs(model.codes(columns, left, right), left, right, len(one))
-
-
-def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
-    if len(sets) <= SAMPLE_SIZE:
-        return sets
-    return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]
 
 
 def _bins(side: Sequence[CurvePoint]) -> list[dict[str, float]]:

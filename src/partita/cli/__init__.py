@@ -25,7 +25,7 @@ HOMES = {
     "solve": ("demo", "solve"),
     "collection": ("build", "query"),
     "records": ("cluster", "link", "fuse"),
-    "research": ("train", "evaluate", "paper", "experiment", "explain", "rules"),
+    "research": ("keys", "train", "evaluate", "paper", "experiment", "explain", "domain", "rules"),
     "store": ("runs", "export", "report", "serve"),
 }
 

@@ -1,5 +1,6 @@
-"""The commands train, evaluate, paper, experiment, explain and rules."""
+"""The commands keys, train, evaluate, paper, experiment, explain, domain and rules."""
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -222,6 +223,89 @@ def experiment(options: ExperimentCommand, console: Console) -> None:
     if options.charts is not None:
         save_charts(found.experiments, options.charts)
     console.say(found.json() if options.json else found.markdown())
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeysCommand(Options):
+    """Options of the command keys."""
+
+    messages: tuple[Path, ...] = argument("Files or folders of messages", "MESSAGES...")
+    domain: str = option(DOMAIN, "depots")
+    out: Path = option("File of keys; keys that it has already count", Path("keys.jsonl"))
+
+
+@command(KeysCommand)
+def keys(options: KeysCommand, console: Console) -> None:
+    """Write keys (gold labels) in the terminal.
+
+    The set whose key teaches most comes first, with the most probable answer: a
+    letter for each mention, the same letter for the same thing. Return accepts the
+    answer; other letters replace it (aab). - skips the set, u takes the last key
+    back, q ends. Every key is saved at once, and the next call goes on.
+
+    \b
+    Examples:
+      partita keys messages --domain my-domain --out keys.jsonl
+      partita train keys.jsonl --domain my-domain --out pairs.json
+    """
+    from partita.app.authoring import Labelling
+
+    labelling = Labelling.of(options.messages, options.domain, options.out)
+    name, shown = labelling.most_useful(), ""
+    while name is not None:
+        suggested, (message, one) = labelling.suggestion(name), labelling.sets[name]
+        width = max(len(template.id) for template in one.set.templates)
+        if message.id != shown:
+            console.say(f"\n{message.text.strip()}\n")
+        shown = message.id
+        console.say(f"\n{name}\n")
+        for letter, template in zip(suggested, one.set.templates, strict=True):
+            where = f"sentence {template.sentence}" if template.sentence else template.region
+            console.say(f"  {letter}  {template.id:{width}}  {template.text}  ({where})\n")
+        console.say(f"key [{suggested}]: ")
+        console.flush()
+        line = sys.stdin.readline()
+        typed = line.strip()
+        if not line or typed == "q":
+            break
+        if typed == "u":
+            name = labelling.undo() or name
+            continue
+        if typed == "-":
+            labelling.skipped.add(name)
+        elif problem := labelling.answer(name, typed or suggested):
+            console.note(problem)
+            continue
+        name = labelling.most_useful()
+    console.say(f"\n{len(labelling.keys)} keys in {options.out}\n")
+
+
+domain = typer.Typer(
+    rich_markup_mode=None, no_args_is_help=True, help="Begin a domain of your own."
+)
+root.add_typer(domain, name="domain")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewDomainCommand(Options):
+    """Options of domain new."""
+
+    folder: Path = argument("The new folder, which names the domain", "DIR")
+
+
+@command(NewDomainCommand, "new", domain)
+def new(options: NewDomainCommand, console: Console) -> None:
+    """Write a small domain that works, with comments, to be changed.
+
+    \b
+    Examples:
+      partita domain new harbour
+      partita rules lint harbour
+      partita run harbour/messages --domain harbour
+    """
+    from partita.app.authoring import new_domain
+
+    console.say("".join(f"{path}\n" for path in new_domain(options.folder)))
 
 
 rules = typer.Typer(

@@ -45,8 +45,18 @@ if TYPE_CHECKING:
     from partita.plugins import EntryPoint
 
 _FIELDS = (
-    *("domain", "about", "extends", "sorts", "disjoint", "overlapping", "slots", "aliases"),
-    *("places", "templates", "phases", "assertions", "retags"),
+    *(
+        "domain",
+        "about",
+        "extends",
+        "sorts",
+        "below",
+        "disjoint",
+        "overlapping",
+        "slots",
+        "aliases",
+    ),
+    *("places", "inside", "templates", "phases", "assertions", "retags"),
 )
 
 # Fields that a domain adds to those of the domain it extends; others it takes over or replaces.
@@ -58,6 +68,7 @@ def read_sheet(path: Path) -> Map:
     """Return the fields of one `domain.yaml`."""
     at = At(str(path), 1, 1)
     sheet = record_of(read_tree(path), "a domain", at, _FIELDS)
+    sheet = _with_members(_with_members(sheet, "sorts", "below"), "places", "inside")
     scalar_of(sheet.get("domain"), "the name of the domain", at)
     for what in ("sorts", "slots", "places"):
         names = set[str]()
@@ -66,6 +77,17 @@ def read_sheet(path: Path) -> Map:
                 refuse(f"{symbol(key.value)} stands twice among the {what}", key.at)
             names.add(symbol(key.value))
     return sheet
+
+
+def _with_members(sheet: Map, names: str, by_parent: str) -> Map:
+    """Return the fields with what stands by its parent, in one field, among the names."""
+    listed = sheet.map(by_parent).pairs
+    if not listed:
+        return sheet
+    members = ((one, key) for key, value in listed for one in texts_of(value, key.value))
+    every = Map((*sheet.map(names).pairs, *members), listed[0][0].at)
+    others = (pair for pair in sheet.pairs if pair[0].value not in (names, by_parent))
+    return Map((*others, (Text(names, every.at), every)), sheet.at)
 
 
 def _extended(sheet: Map, parent: Map) -> Map:
@@ -98,7 +120,7 @@ def _schema(sheet: Map, types: Hierarchy) -> Schema:
     groups = [_names(one, "aliases") for one in sheet.items("aliases")]
     aliases = _made(sheet, "aliases", lambda: Aliases.of(groups))
     gazetteer = _hierarchy(sheet, "places")
-    allowed = ("type", "under", "unit", "groups", "absorbing")
+    allowed = ("type", "under", "unit", "groups", "absorbing", "lasts")
     slots = {
         symbol(key.value): _slot(
             record_of(value, f"slot {key.value}", key.at, allowed), key, types, gazetteer, aliases
@@ -174,8 +196,12 @@ def _state_groups(given: Map) -> tuple[StateGroup, ...]:
     known = {value for _, values in groups for value in values}
     if not groups or (absorbing - known):
         refuse("a state has groups of values, and absorbing values among them", given.at)
+    lasts = given.optional("lasts")
+    if lasts and not (lasts.isdecimal() and int(lasts)):
+        refuse("lasts is a number of days: lasts: 365", given.at)
     return checked_groups(
-        StateGroup(name, values, absorbing & {*values}) for name, values in groups
+        StateGroup(name, values, absorbing & {*values}, float(lasts or 0))
+        for name, values in groups
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar, cast
 
 from partita.errors import InputError
 
@@ -45,6 +45,17 @@ class SlotType(Protocol[V]):
 
     def unify(self, left: V, right: V) -> V | None:
         """Return the most general value that both subsume, or None if they are distinct."""
+
+
+def fit(slot: SlotType[V], left: V, right: V) -> V | None:
+    """Return the values of two sources unified, or None if they contradict each other.
+
+    Two mentions of a message may have different states, since a state changes; for two sources this
+    is a contradiction, which their days may explain.
+    """
+    if isinstance(slot, StringsType) and slot.contradict(cast(Strings, left), cast(Strings, right)):
+        return None
+    return slot.unify(left, right)
 
 
 def compare(slot: SlotType[V], left: V, right: V) -> Comparison:
@@ -147,11 +158,15 @@ class Strings:
 
 @dataclass(frozen=True, slots=True)
 class StateGroup:
-    """Values that exclude each other; a state hardly ever leaves the `absorbing` ones."""
+    """Values that exclude each other; a state hardly ever leaves the `absorbing` ones.
+
+    `lasts` is for how many days a state usually lasts, 0 if this is not known.
+    """
 
     name: str
     values: tuple[str, ...]
     absorbing: frozenset[str] = frozenset()
+    lasts: float = 0.0
 
     def __post_init__(self) -> None:
         if unknown := sorted(self.absorbing - {*self.values}):
@@ -191,12 +206,19 @@ class StringsType:
     def unify(self, left: Strings, right: Strings) -> Strings | None:
         if not self.several and left != right:
             return None
-        for group in self.groups:
-            ours, theirs = ({m for m in one.members if symbol(m) in group.values}
-                            for one in (left, right))  # fmt: skip
-            if ours and theirs and ours != theirs:
-                return None
         return Strings(left.members | right.members)
+
+    def contradict(self, left: Strings, right: Strings) -> bool:
+        """Return whether both have states of one group, and not the same ones."""
+        shared = (({*group.values} & left.members, {*group.values} & right.members)
+                  for group in self.groups)  # fmt: skip
+        return any(ours and theirs and ours != theirs for ours, theirs in shared)
+
+    def updated(self, earlier: Strings, later: Strings) -> Strings:
+        """Return both, without earlier states of the groups that the later ones speak of."""
+        old = {value for group in self.groups if later.members & {*group.values}
+               for value in group.values}  # fmt: skip
+        return Strings(later.members | (earlier.members - old))
 
 
 def _normalise(text: str) -> str:

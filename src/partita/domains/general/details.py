@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -448,27 +449,38 @@ def speakers(
     talks = [*_turns(text), *_letters(text), *_quoted(text, sentences)]
     if not talks:
         return {}
+    named, said = _named(templates), _shortest(talks)
     found: dict[str, dict[str, str]] = {}
     for template in templates:
-        around = [talk for talk in talks if talk.start <= template.start < talk.end]
-        if around:
-            talk = min(around, key=lambda one: one.end - one.start)
-            if (who := _named_at(talk.speaker, templates)) is not None:
+        if (talk := said(template.start)) is not None:
+            if (who := named.get(talk.speaker)) is not None:
                 found[template.id] = {"SPEAKER": str(who.slots.get("NAME") or who.text)}
-            if (who := _named_at(_meant(template, talk), templates)) is not None:
+            if (who := named.get(_meant(template, talk))) is not None:
                 found.setdefault(template.id, {})["SPOKEN_BY"] = who.id
     return found
 
 
-def _named_at(place: int, templates: Sequence[Template]) -> Template | None:
-    """Return the longest mention whose head is at a place of the text or begins there."""
-    around = [one for one in templates if one.start <= place < one.end and _is_at(one, place)]
-    return max(around, key=lambda one: one.end - one.start, default=None)
+def _shortest(talks: Sequence[_Talk]) -> Callable[[int], _Talk | None]:
+    """Return a function that finds the shortest stretch around a place, the first of equals."""
+    edges = sorted({edge for talk in talks for edge in (talk.start, talk.end)})
+    within: list[_Talk | None] = [None] * (len(edges) + 1)  # by the number of edges up to a place
+    shortest_first = sorted(talks, key=lambda one: one.end - one.start)
+    for talk in shortest_first[::-1]:
+        first, last = bisect_right(edges, talk.start), bisect_left(edges, talk.end) + 1
+        within[first:last] = [talk] * (last - first)
+    return lambda place: within[bisect_right(edges, place)]
 
 
-def _is_at(template: Template, place: int) -> bool:
-    head = template.context.get("HEAD_SPAN", (template.start,))
-    return template.start == place or head[0] == place
+def _named(templates: Sequence[Template]) -> dict[int, Template]:
+    """Return for each place of the text the longest mention whose head is there, or it begins."""
+    found: dict[int, Template] = {}
+    for one in templates:
+        for place in {one.start, one.context.get("HEAD_SPAN", (one.start,))[0]}:
+            longest = found.get(place)
+            inside = one.start <= place < one.end
+            if inside and (longest is None or one.end - one.start > longest.end - longest.start):
+                found[place] = one
+    return found
 
 
 def _meant(template: Template, talk: _Talk) -> int:
