@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.collection.tree import EntityTree, average_linkage, clipped_log_odds, logistic
+from partita.collection.tree import SURE, EntityTree, average_linkage, logistic
+from partita.configurations.forest.model import log_odds
 
 PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}
 
@@ -95,5 +96,5 @@ def test_records_that_were_not_compared_stay_apart():
 
 
 def test_log_odds_are_finite():
-    assert np.isfinite(clipped_log_odds(np.array([0.0, 1.0]))).all()
-    np.testing.assert_allclose(logistic(clipped_log_odds(np.array([0.2, 0.7]))), [0.2, 0.7])
+    assert np.isfinite(log_odds(np.array([0.0, 1.0]), SURE)).all()
+    np.testing.assert_allclose(logistic(log_odds(np.array([0.2, 0.7]), SURE)), [0.2, 0.7])

@@ -21,6 +21,7 @@ from partita.collection.files import (
     CHANGES,
     BuildState,
     add_document,
+    check_base,
     kept_documents,
     read_documents,
     read_state,
@@ -35,6 +36,8 @@ from partita.collection.knowledge import SCHEMA, Knowledge, entity_members
 from partita.collection.query import Answer, ask
 from partita.collection.resolution import Resolution
 from partita.collection.summary import figures, summary_lines
+from partita.collection.tree import logistic
+from partita.configurations.forest.model import log_odds
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError, PartitaError
 from partita.files.writing import write_atomically
@@ -146,15 +149,16 @@ def build_base(options: BuildOptions) -> KnowledgeBase:
         kept = {one.id: one for one in ([] if folder is None else read_documents(folder))}
         _remove(kept, options.remove, folder)
         failures: list[Failure] = []
+        before, added = len(kept), 0
         if options.system is not None or options.entities is not None:
             _add_imported(options, kept, state)
         else:
-            _add_texts(options, kept, folder, failures)
+            added = _add_texts(options, kept, folder, failures)
         if not kept:
             if failures:
                 raise InputError(f"no documents: {failures[0].error}")
             raise InputError("no documents (expected files, folders or texts)")
-        if folder is not None:
+        if folder is not None and (options.remove or before + added != len(kept) or not added):
             write_documents(folder, [*kept.values()])
         if options.labels is not None:
             for (a, b), same in read_labels(
@@ -174,9 +178,7 @@ def build_base(options: BuildOptions) -> KnowledgeBase:
 
 def open_base(folder: Path) -> Knowledge:
     """Return the knowledge base of a folder, resolved again from what it keeps."""
-    if not (folder / "kb.json").exists():
-        raise InputError("is no knowledge base; expected a folder that partita build wrote",
-                         file=str(folder))  # fmt: skip
+    check_base(folder)
     state, documents = read_state(folder), read_documents(folder)
     resolution = Resolution.of(documents, labels=state.pairs, offset=state.offset)
     return _identified(documents, resolution, state, BuildOptions())[0]
@@ -215,8 +217,8 @@ def _add_texts(
     kept: dict[str, SourceDocument],
     folder: Path | None,
     failures: list[Failure],
-) -> None:
-    """Extract what is new, and keep each document as soon as it is done."""
+) -> int:
+    """Extract what is new, and keep each document as soon as it is done; return how many."""
     report, done = options.progress or (lambda text: None), 0
     stream = nullcontext(None) if folder is None else kept_documents(folder)
     with stream as file:
@@ -231,6 +233,7 @@ def _add_texts(
             report(f"{done:,} documents read")
     for failure in failures if kept else ():
         (options.note or (lambda text: None))(f"left out: {failure}")
+    return done
 
 
 def _extracted(
@@ -335,10 +338,8 @@ def _document(
     ]
     entities = [one for line in lines for one in line.get("entities") or ()]
     known = {one["id"]: one for one in templates}
-    for n, one in enumerate(entities):  # windows of a long text number their entities anew
-        entities[n] = {**one, "id": f"{one['id']}"}
     names = Counter(one["id"] for one in entities)
-    if any(count > 1 for count in names.values()):
+    if any(count > 1 for count in names.values()):  # windows of a long text number them anew
         entities = [{**one, "id": f"{one['id']}-{one['templates'][0]}"} for one in entities]
     return document_of(name, text, entities, [*known.values()], fields, digest)
 
@@ -366,8 +367,8 @@ def _resolved(
                  if a in place and b in place]  # fmt: skip
         if len(known) >= FEWEST_LABELS:
             left, right, same = (np.array(one) for one in zip(*known, strict=True))
-            p = np.clip(plain.pair_probabilities(left, right), 1e-3, 1 - 1e-3)
-            state.offset = _offset(np.log(p / (1 - p)), same.astype(float))
+            odds = log_odds(plain.pair_probabilities(left, right), 1e-3)
+            state.offset = _offset(odds, same.astype(float))
     return Resolution.of(documents, labels=pairs, offset=state.offset)
 
 
@@ -375,7 +376,7 @@ def _offset(odds: Any, same: Any) -> float:
     """Return what is added to log-odds so that labels fit best; its prior is standard normal."""
     found = 0.0
     for _ in range(LABEL_STEPS):
-        p = 1.0 / (1.0 + np.exp(-(odds + found)))
+        p = logistic(odds + found)
         found += float((np.sum(same - p) - found) / (np.sum(p * (1 - p)) + 1.0))
     return found
 
@@ -465,11 +466,11 @@ def explained(kb: Knowledge, left: str, right: str) -> str:
     found = np.flatnonzero((kb.resolution.left == a) & (kb.resolution.right == b))
     if len(found):
         n = int(found[0])
-        score, alone = kb.resolution.log_odds[n], kb.resolution.first[n]
+        score, alone = (logistic(one[n]) for one in (kb.resolution.log_odds, kb.resolution.first))
         [(pro, contra)] = kb.reasons([n])
         lines += [f"  for: {pro or 'nothing'}", f"  against: {contra or 'nothing'}",
-                  f"  the two alone: {1 / (1 + np.exp(-alone)):.3f}; with rivals and support among "
-                  f"other records: {1 / (1 + np.exp(-score)):.3f}"]  # fmt: skip
+                  f"  the two alone: {alone:.3f}; with rivals and support among "
+                  f"other records: {score:.3f}"]  # fmt: skip
     else:
         lines.append("  the two were not compared: no rare word or similar document in common")
     if kb.entity[a] == kb.entity[b]:

@@ -6,14 +6,19 @@ the collection itself: a pair has the same features however many other documents
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.collection.documents import MONTHS, EntityRecord, SourceDocument, words_of_name
+from partita.collection.tree import logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.neighbours import TextVectors, nearest_rows
 from partita.text.given_names import shipped_names
@@ -55,32 +60,33 @@ def rarity(word: str) -> float:
 
 
 def bags(
-    rows: Sequence[Iterable[str]], weight: Callable[[str], float] = rarity, power: float = 1.0
+    rows: Iterable[Iterable[str]], weight: Callable[[str], float] = rarity, power: float = 1.0
 ) -> TextVectors:
     """Return bags of words as vectors of unit length, whose words weigh as they are rare.
 
     Words are numbered in their order in the alphabet: sets have an order that changes.
     """
     number: dict[str, int] = {}
-    places = [[number.setdefault(word, len(number)) for word in sorted(row)] for row in rows]
+    flat, ends = array("q"), array("q", [0])
+    for row in rows:
+        flat.extend(number.setdefault(word, len(number)) for word in sorted(row))
+        ends.append(len(flat))
     found = np.array([max(weight(word), LEAST_RARITY) for word in number] or [1.0])
     order = np.argsort(-found, kind="stable")
     renumbered = np.empty(len(found), dtype=np.int64)
     renumbered[order] = np.arange(len(found))
-    heights, weights = found[order], found[order] ** power
-    starts, terms, values = [0], [], []
-    totals = np.zeros(len(rows))
-    for n, row in enumerate(places):
-        own, often = np.unique(renumbered[np.array(row, dtype=np.int64)], return_counts=True)
-        value = (1.0 + np.log(often)) * weights[own]
-        norm = float(np.sqrt((value**2).sum()))
-        terms.append(own)
-        values.append(value / norm if norm else value)
-        totals[n] = heights[own].sum()
-        starts.append(starts[-1] + len(own))
-    flat = np.concatenate([np.zeros(0, np.int64), *terms])
-    return TextVectors(np.array(starts, np.int64), flat, np.concatenate([np.zeros(0), *values]),
-                       heights, totals)  # fmt: skip
+    count, size = len(ends) - 1, len(found)
+    code = renumbered[np.array(flat, dtype=np.int64)]
+    code += np.repeat(np.arange(count), np.diff(np.array(ends))) * size
+    code, often = np.unique(code, return_counts=True)
+    home, terms = code // size, code % size
+    heights = found[order]
+    values = (1.0 + np.log(often)) * heights[terms] ** power
+    norm = np.sqrt(np.bincount(home, values**2, count))
+    values /= np.where(norm > 0.0, norm, 1.0)[home]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(home, minlength=count))]).astype(np.int64)
+    totals = np.bincount(home, heights[terms], count).astype(np.float64)
+    return TextVectors(starts, terms, values, heights, totals)
 
 
 def _topical(word: str) -> float:
@@ -91,7 +97,7 @@ def _constant(word: str) -> float:
     return 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RecordComparison:
     """Records of documents, made ready to be compared."""
 
@@ -104,51 +110,60 @@ class RecordComparison:
     full_names: TextVectors
     letters: TextVectors
     acronyms: TextVectors
-    heads: TextVectors
-    words: TextVectors
+    words: TextVectors  # first the heads of each record, then its words
     near: TextVectors
     governors: TextVectors
     figures: TextVectors
     months: TextVectors
-    combined: TextVectors
+    topics: list[list[str]]  # words of each document that say something about it
 
     @classmethod
     def of(cls, documents: Sequence[SourceDocument]) -> RecordComparison:
         """Make the records of documents ready."""
         records = tuple(one for document in documents for one in document.records)
         home = np.repeat(np.arange(len(documents)), [len(one.records) for one in documents])
-        names = [[w for name in one.names for w in words_of_name(name)] for one in records]
         topics = [[w for w in one.words if _topical(w) > 0.02] for one in documents]
         return cls(
             records,
             home.astype(np.int64),
             bags(topics, _topical),
             _own_parts(records, home, topics),
-            bags([{w for r in one.records for name in r.names for w in words_of_name(name)}
-                  for one in documents]),
-            bags([set(one) for one in names]),
-            bags([{" ".join(words_of_name(name)) for name in one.names} - {""} for one in records]),
-            bags([_grams(one) for one in records], _constant),
-            bags([_acronyms(one) for one in records], _constant),
-            bags([set(one.heads) for one in records]),
-            bags([set(one.words) for one in records]),
-            bags([set(one.nearby) for one in records], _topical),
-            bags([set(one.governors) for one in records]),
-            bags([[w for w in one.words if w[0].isdigit() or w in NUMBERS] for one in records],
+            bags({w for r in one.records for name in r.names for w in words_of_name(name)}
+                 for one in documents),
+            bags({w for name in one.names for w in words_of_name(name)} for one in records),
+            bags({" ".join(words_of_name(name)) for name in one.names} - {""} for one in records),
+            bags((_grams(one) for one in records), _constant),
+            bags((_acronyms(one) for one in records), _constant),
+            bags(chain(({*one.heads} for one in records), ({*one.words} for one in records))),
+            bags(({*one.nearby} for one in records), _topical),
+            bags({*one.governors} for one in records),
+            bags(([w for w in one.words if w[0].isdigit() or w in NUMBERS] for one in records),
                  _constant),
-            bags([[w for w in one.words if w in MONTHS] for one in records], _constant),
-            _combined(records, [topics[n] for n in home.tolist()]),
+            bags(([w for w in one.words if w in MONTHS] for one in records), _constant),
+            topics,
         )  # fmt: skip
 
     def candidates(self, across: int = ACROSS, within: int = WITHIN) -> tuple[IntArray, IntArray]:
         """Return the pairs of records to compare, the lower first, each once."""
-        left, right = nearest_rows(self.combined, self.home, across, within)
-        more = self._of_similar_documents()
-        left, right = np.concatenate([left, more[0]]), np.concatenate([right, more[1]])
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        code = np.unique(low * len(self.records) + high)
-        low, high = code // max(len(self.records), 1), code % max(len(self.records), 1)
-        return low[low != high], high[low != high]
+        count = max(len(self.records), 1)
+        near = nearest_rows(self._combined(), self.home, across, within)
+        codes = [np.minimum(*ends) * count + np.maximum(*ends)
+                 for ends in (near, self._of_similar_documents())]  # fmt: skip
+        code = np.unique(np.concatenate(codes))
+        return code // count, code % count
+
+    def _combined(self) -> TextVectors:
+        """Return the vectors by which candidates are found: own words, then the document's."""
+        topics = [[f"d {w}" for w in {*one}] for one in self.topics]
+
+        def weight(term: str) -> float:
+            if term[0] == "d":
+                return 0.25 * _topical(term[2:])
+            return 100.0 if term[0] == "@" else 20.0 + rarity(term[2:])
+
+        return bags(
+            ([*(f"w {w}" for w in {*one.words, *one.heads}), *_acronyms(one), *topics[n]]
+             for one, n in zip(self.records, self.home.tolist(), strict=True)), weight)  # fmt: skip
 
     def _of_similar_documents(self) -> tuple[IntArray, IntArray]:
         """Return pairs with the first records of the same type in the most similar documents."""
@@ -161,33 +176,54 @@ class RecordComparison:
             chosen = salient[self.home[n]].setdefault(record.type, [])
             if record.names and len(chosen) < SAME_TYPE:
                 chosen.append(n)
-        pairs = [
-            (n, m)
-            for a, b in zip(first.tolist(), other.tolist(), strict=True)
-            for n in members[a]
-            for m in salient[b].get(self.records[n].type, ())
-        ]
+        pairs = array("q")
+        for a, b in zip(first.tolist(), other.tolist(), strict=True):
+            for n in members[a]:
+                for m in salient[b].get(self.records[n].type, ()):
+                    pairs.extend((n, m))
         found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return found[:, 0], found[:, 1]
 
     def conflicts(self, left: IntArray, right: IntArray) -> BoolArray:
         """Return which pairs have one family name and given names that differ from the start."""
-        known = shipped_names().given
-        family, others, given = [], [], []
-        for one in self.records:
-            parts = words_of_name(one.names[0]) if one.names else ()
-            family.append(parts[-1] if len(parts) > 1 else "")
-            others.append(frozenset(parts[:-1]))
-            given.append([part for part in parts[:-1] if len(part) > 1 and
-                          (part in known or _may_be_given(part))])  # fmt: skip
-        code = _codes(family)
-        same = (code[left] == code[right]) & (code[left] > 0)
+        family, several = self._of_records["family"], self._of_records["name_length"] > 1
+        same = (family[left] == family[right]) & several[left] & several[right]
         found = np.zeros(len(left), dtype=np.bool_)
         for n in np.flatnonzero(same).tolist():
-            a, b = int(left[n]), int(right[n])
-            apart = others[a].isdisjoint(others[b]) and bool(given[a]) and bool(given[b])
-            found[n] = apart and {x[0] for x in given[a]}.isdisjoint(x[0] for x in given[b])
+            a, b = (words_of_name(self.records[end[n]].names[0])[:-1] for end in (left, right))
+            one, two = ({part[0] for part in parts if _is_given(part)} for parts in (a, b))
+            found[n] = {*a}.isdisjoint(b) and bool(one) and bool(two) and one.isdisjoint(two)
         return found
+
+    @cached_property
+    def _of_records(self) -> dict[str, Any]:
+        """Arrays with a figure or the number of a value for each record."""
+        records = self.records
+        parts = [words_of_name(one.names[0]) if one.names else () for one in records]
+        types = sorted({name for one in records for name in one.types})
+        shares = np.array([[one.types.get(name, 0.0) for name in types] for one in records])
+        forms = [[m.form for m in one.mentions] for one in records]
+
+        def flags(values: Iterable[bool]) -> FloatArray:
+            return np.array([*values], dtype=np.float64)
+
+        return {
+            "family": _codes([one[-1] if one else "" for one in parts]),
+            "given": _codes([one[0] if len(one) > 1 else "" for one in parts]),
+            "name_length": np.array([len(one) for one in parts], dtype=np.float64),
+            "named": flags(bool(one) for one in parts),
+            "shares": shares.reshape(len(records), -1),
+            "known": np.array([bool(one.types) for one in records], dtype=np.bool_),
+            **{name: _codes([getattr(one, name) for one in records])
+               for name in ("type", "gender", "number")},
+            **{name: flags(one.type == name for one in records)
+               for name in ("person", "place", "time")},
+            "pronouns": flags(bool(one) and {*one} == {"pronoun"} for one in forms),
+            "indefinite": flags("indefinite" in one for one in forms),
+            "mentions": np.array([max(len(one), 1) for one in forms], dtype=np.float64),
+            "first": np.array([min((m.sentence for m in one.mentions), default=0)
+                               for one in records], dtype=np.float64),
+        }  # fmt: skip
 
     def features(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the features of pairs, in the order of FEATURES."""
@@ -199,56 +235,44 @@ class RecordComparison:
         return np.column_stack([found[name] for name in FEATURES])
 
     def _add_names(self, found: dict[str, FloatArray], left: IntArray, right: IntArray) -> None:
-        bag, records = self.names, self.records
+        bag, of = self.names, self._of_records
         found["equal_name"], _ = self.full_names.shared(left, right)
         found["name_shared"], found["name_rarest"] = bag.shared(left, right)
         _add_shares(found, "name_share", found["name_shared"], bag.total[left], bag.total[right])
         found["acronym"], _ = self.acronyms.shared(left, right)
         found["letters"] = self.letters.cosines(left, right)
-        parts = [words_of_name(one.names[0]) if one.names else () for one in records]
-        family = _codes([one[-1] if one else "" for one in parts])
-        given = _codes([one[0] if len(one) > 1 else "" for one in parts])
-        length = np.array([len(one) for one in parts], dtype=np.float64)
+        family, given = of["family"], of["given"]
         same = (family[left] == family[right]) & (family[left] > 0)
         found["family_equal"] = same.astype(np.float64)
         known = (given[left] > 0) & (given[right] > 0)
         found["given_differ"] = np.where(known, given[left] != given[right], np.nan)
-        named = (length > 0).astype(np.float64)
-        found["named"] = named[left] + named[right]
-        _add_ends(found, "name_length", length, left, right)
+        found["named"] = of["named"][left] + of["named"][right]
+        _add_ends(found, "name_length", of["name_length"], left, right)
 
     def _add_words(self, found: dict[str, FloatArray], left: IntArray, right: IntArray) -> None:
-        found["head_shared"], found["head_rarest"] = self.heads.shared(left, right)
-        both = zip(left.tolist(), right.tolist(), strict=True)
-        heads = [frozenset(one.heads) for one in self.records]
-        words = [frozenset(one.words) for one in self.records]
-        found["head_in_words"] = np.array(
-            [(not heads[a].isdisjoint(words[b])) + (not heads[b].isdisjoint(words[a]))
-             for a, b in both], dtype=np.float64)  # fmt: skip
-        total = self.words.total
-        found["word_shared"], _ = self.words.shared(left, right)
+        found["head_shared"], found["head_rarest"] = self.words.shared(left, right)
+        one, two = left + len(self.records), right + len(self.records)
+        inside = [self.words.shared(*ends)[0] > 0.0 for ends in ((left, two), (right, one))]
+        found["head_in_words"] = inside[0].astype(np.float64) + inside[1]
+        total = self.words.total[len(self.records) :]
+        found["word_shared"], _ = self.words.shared(one, two)
         _add_shares(found, "word_share", found["word_shared"], total[left], total[right])
         rest = total[left] - found["word_shared"], total[right] - found["word_shared"]
         found["unshared_low"], found["unshared_high"] = np.minimum(*rest), np.maximum(*rest)
 
     def _add_kinds(self, found: dict[str, FloatArray], left: IntArray, right: IntArray) -> None:
-        records = self.records
-        names = sorted({name for one in records for name in one.types})
-        shares = np.array([[one.types.get(name, 0.0) for name in names] for one in records])
-        shares = shares.reshape(len(records), -1)
-        known = np.array([bool(one.types) for one in records])
+        of = self._of_records
+        shares, known, kind = of["shares"], of["known"], of["type"]
         product = np.einsum("ij,ij->i", shares[left], shares[right])
         found["types"] = np.where(known[left] & known[right], product, np.nan)
-        kind = _codes([one.type for one in records])
         found["type_known"] = (kind[left] > 0).astype(np.float64) + (kind[right] > 0)
         found["type_equal"] = np.where(
             (kind[left] > 0) & (kind[right] > 0), kind[left] == kind[right], np.nan
         )
-        for name in ("person", "place", "time"):
-            is_kind = np.array([one.type == name for one in records], dtype=np.float64)
-            found[name] = is_kind[left] + is_kind[right]
+        for name in ("person", "place", "time", "pronouns", "indefinite"):
+            found[name] = of[name][left] + of[name][right]
         for name in ("gender", "number"):
-            code = _codes([getattr(one, name) for one in records])
+            code = of[name]
             both = (code[left] > 0) & (code[right] > 0)
             found[f"{name}_equal"] = (both & (code[left] == code[right])).astype(np.float64)
             found[f"{name}_differ"] = (both & (code[left] != code[right])).astype(np.float64)
@@ -256,12 +280,6 @@ class RecordComparison:
             found[f"{name}_shared"], _ = bag.shared(left, right)
             both = (bag.total[left] > 0) & (bag.total[right] > 0)
             found[f"{name}_differ"] = (both & (found[f"{name}_shared"] == 0)).astype(np.float64)
-        only = np.array([bool(one.mentions) and all(m.form == "pronoun" for m in one.mentions)
-                         for one in records], float)  # fmt: skip
-        found["pronouns"] = only[left] + only[right]
-        vague = np.array([any(m.form == "indefinite" for m in one.mentions) for one in records],
-                         float)  # fmt: skip
-        found["indefinite"] = vague[left] + vague[right]
 
     def _add_context(self, found: dict[str, FloatArray], left: IntArray, right: IntArray) -> None:
         a, b = self.home[left], self.home[right]
@@ -276,16 +294,17 @@ class RecordComparison:
         found["nearby"] = self.near.cosines(left, right)
         _, found["nearby_rarest"] = self.near.shared(left, right)
         found["governors"], _ = self.governors.shared(left, right)
-        size = np.array([max(len(one.mentions), 1) for one in self.records], dtype=np.float64)
-        _add_ends(found, "mentions", size, left, right)
-        first = np.array([min((m.sentence for m in one.mentions), default=0)
-                          for one in self.records], dtype=np.float64)  # fmt: skip
-        _add_ends(found, "first", first, left, right)
+        for name in ("mentions", "first"):
+            _add_ends(found, name, self._of_records[name], left, right)
         found["same_document"] = (a == b).astype(np.float64)
 
 
-def _may_be_given(word: str) -> bool:
-    return rarity(word) >= UNCOMMON_WORD and not shipped_words().noun_classes(word)
+def _is_given(word: str) -> bool:
+    """Return whether a word of a name is a given name, or one that may be."""
+    if len(word) < 2:
+        return False
+    uncommon = rarity(word) >= UNCOMMON_WORD and not shipped_words().noun_classes(word)
+    return uncommon or word in shipped_names().given
 
 
 def _own_parts(
@@ -298,29 +317,15 @@ def _own_parts(
         value = {word: (1.0 + np.log(n)) * _topical(word) for word, n in Counter(topic).items()}
         norm = float(np.sqrt(sum(one**2 for one in value.values()))) or 1.0
         values.append({word: one / norm for word, one in value.items()})
-    rows = [sorted((number.setdefault(word, len(number)), values[n][word])
-                   for word in {*one.words} if word in values[n])
-            for one, n in zip(records, home.tolist(), strict=True)]  # fmt: skip
-    starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
-    flat = [pair for row in rows for pair in row]
-    terms, weights = np.array([n for n, _ in flat], np.int64), np.array([x for _, x in flat])
-    return TextVectors(starts, terms, weights.astype(float), np.zeros(len(number)), np.zeros(0))
-
-
-def _combined(records: Sequence[EntityRecord], topics: Sequence[Sequence[str]]) -> TextVectors:
-    """Return the vectors by which candidates are found: own words first, then the document's."""
-    rows = [
-        [*(f"w {w}" for w in {*one.words, *one.heads}), *_acronyms(one),
-         *(f"d {w}" for w in {*topic})]
-        for one, topic in zip(records, topics, strict=True)
-    ]  # fmt: skip
-
-    def weight(term: str) -> float:
-        if term[0] == "d":
-            return 0.25 * _topical(term[2:])
-        return 100.0 if term[0] == "@" else 20.0 + rarity(term[2:])
-
-    return bags(rows, weight)
+    starts, terms, weights = array("q", [0]), array("q"), array("d")
+    for one, n in zip(records, home.tolist(), strict=True):
+        shared = {*one.words} & values[n].keys()
+        row = sorted((number.setdefault(word, len(number)), values[n][word]) for word in shared)
+        terms.extend(n for n, _ in row)
+        weights.extend(x for _, x in row)
+        starts.append(len(terms))
+    places = np.array(starts, np.int64), np.array(terms, np.int64)
+    return TextVectors(*places, np.array(weights), np.zeros(len(number)), np.zeros(0))
 
 
 def _grams(record: EntityRecord) -> list[str]:
@@ -361,40 +366,40 @@ def _add_shares(
 
 def second_features(
     home: IntArray, left: IntArray, right: IntArray, log_odds: FloatArray
-) -> FloatArray:
+) -> NDArray[np.float32]:
     """Return features of pairs that come from the first scores of all: rivals and support.
 
     A rival is another record of the same document that the record is compared with: two records
     of one document are hardly ever the same, so that at most one of them can be it.
     """
+    from scipy.sparse import coo_array
+
     if not len(left):
-        return np.zeros((0, len(SECOND_FEATURES)))
-    p = 1.0 / (1.0 + np.exp(-log_odds))
-    count = int(home.max(initial=-1)) + 1
-    size = len(home)
-    ends = [
-        _rivals(left, home[right], log_odds, count),
-        _rivals(right, home[left], log_odds, count),
-    ]
-    rival = [one[0] for one in ends]
-    rank = [one[1] for one in ends]
-    rows, columns = np.concatenate([left, right]), np.concatenate([right, left])
-    order = np.lexsort((columns, rows))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))]).astype(np.int64)
-    values = np.concatenate([p, p])[order]
-    graph = TextVectors(starts, columns[order], values, np.zeros(size), np.zeros(size))
-    support = graph.cosines(left, right)
-    squares = np.bincount(rows, np.concatenate([p, p]) ** 2, size)
+        return np.zeros((0, len(SECOND_FEATURES)), dtype=np.float32)
+    p = logistic(log_odds)
+    count, size = int(home.max(initial=-1)) + 1, len(home)
+    found = np.empty((len(left), len(SECOND_FEATURES)), dtype=np.float32)  # there are very many
+    found[:, 0] = log_odds
+    rivals = [_rivals(a, home[b], log_odds, count) for a, b in ((left, right), (right, left))]
+    for n, (one, two) in enumerate(zip(*rivals, strict=True)):
+        found[:, 1 + 2 * n], found[:, 2 + 2 * n] = np.minimum(one, two), np.maximum(one, two)
+    del rivals
+    graph = coo_array((p, (left, right)), (size, size)).tocsr()
+    graph = (graph + graph.T).tocsr()
+    graph.sort_indices()
+    near = TextVectors(graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data,
+                       np.zeros(size), np.zeros(size))  # fmt: skip
+    support = near.cosines(left, right)
+    squares, degree = (np.asarray(one.sum(axis=1)).ravel() for one in (graph.power(2), graph))
+    del graph, near
     least = np.sqrt(np.maximum((squares[left] - p**2) * (squares[right] - p**2), 1e-9))
-    degree = np.bincount(rows, np.concatenate([p, p]), size)
+    found[:, 5], found[:, 6] = support, support / np.maximum(least, 1e-3)
     pair = np.minimum(home[left], home[right]) * count + np.maximum(home[left], home[right])
-    _, code = np.unique(pair, return_inverse=True)
-    together = np.bincount(code, p)[code] - p
-    return np.column_stack([
-        log_odds, np.minimum(*rival), np.maximum(*rival), np.minimum(*rank), np.maximum(*rank),
-        support, support / np.maximum(least, 1e-3), together,
-        np.minimum(degree[left], degree[right]) - p, np.maximum(degree[left], degree[right]) - p,
-    ])  # fmt: skip
+    code = np.unique(pair, return_inverse=True)[1]
+    found[:, 7] = np.bincount(code, p)[code] - p
+    found[:, 8] = np.minimum(degree[left], degree[right]) - p
+    found[:, 9] = np.maximum(degree[left], degree[right]) - p
+    return found
 
 
 def _rivals(

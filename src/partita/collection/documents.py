@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from sys import intern
 from typing import Any
 
 WORD = re.compile(r"[^\W_]+")
@@ -81,10 +82,13 @@ class EntityRecord:
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> EntityRecord:
         """Return a record that JSON held."""
-        given: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in value.items()
-        }
-        given["mentions"] = tuple(RecordMention(**one) for one in value["mentions"])
+        given = {**value, "document": intern(value["document"])}
+        for name in ("names", "heads", "words", "governors", "nearby", "source_ids"):
+            given[name] = tuple(map(intern, value[name]))  # words that many documents have
+        given["types"] = {intern(name): p for name, p in value["types"].items()}
+        given["mentions"] = tuple(
+            RecordMention(**{**one, "form": intern(one["form"])}) for one in value["mentions"]
+        )
         given["values"] = tuple(tuple(one) for one in value["values"])
         return cls(**given)
 
@@ -109,12 +113,12 @@ class SourceDocument:
     def from_dict(cls, value: Mapping[str, Any]) -> SourceDocument:
         """Return a document that JSON held."""
         records = tuple(EntityRecord.from_dict(one) for one in value["records"])
-        return cls(**{**value, "words": tuple(value["words"]), "records": records})
+        return cls(**{**value, "words": tuple(map(intern, value["words"])), "records": records})
 
 
 def words_in(text: str) -> list[str]:
     """Return the words of a text in lower case, without function words."""
-    return [word for word in WORD.findall(text.lower()) if word not in FUNCTION_WORDS]
+    return [intern(word) for word in WORD.findall(text.lower()) if word not in FUNCTION_WORDS]
 
 
 def words_of_name(name: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from partita.results.exports import OTHER_SCHEMA, SCHEMATA, xml_text
 from partita.tables.writing import csv_text, write_table
 
 Edge = tuple[str, str, str]
-NODE_FIELDS = ("name", "type", "aliases", "documents", "certainty", "description")
+NODE_FIELDS = ("name", "type", "aliases", "documents", "certainty", "description", "source_ids")
 SCHEMA_ORG = {"person": "Person", "organization": "Organization", "place": "Place",
               "event": "Event"}  # fmt: skip
 
@@ -61,9 +61,12 @@ def edges_of(kb: Knowledge) -> dict[Edge, list[Any]]:
 
 
 def entity_rows(kb: Knowledge) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the table of entities, each with the ids that came in for it."""
     table = kb.table("entities")
     for values in zip(*table.values(), strict=True):
-        yield dict(zip(table, values, strict=True))
+        row = dict(zip(table, values, strict=True))
+        own = (kb.records[n] for n in kb.members[row["entity"]])
+        yield row | {"source_ids": sorted({name for one in own for name in one.source_ids})}
 
 
 def _graphrag(kb: Knowledge, folder: Path) -> None:
@@ -78,8 +81,6 @@ def _graphrag(kb: Knowledge, folder: Path) -> None:
         degree.update((source, target))
     units = {name: sorted({kb.records[n].document for n in places})
              for name, places in kb.members.items()}  # fmt: skip
-    sources = {name: sorted({one for n in places for one in kb.records[n].source_ids})
-               for name, places in kb.members.items()}  # fmt: skip
     write_table(folder / "entities.parquet", {
         "id": [row["entity"] for row in rows],
         "human_readable_id": list(range(len(rows))),
@@ -90,7 +91,7 @@ def _graphrag(kb: Knowledge, folder: Path) -> None:
         "frequency": [row["records"] for row in rows],
         "degree": [degree[row["entity"]] for row in rows],
         "membership": [row["certainty"] for row in rows],
-        "source_ids": [sources[row["entity"]] for row in rows],
+        "source_ids": [row["source_ids"] for row in rows],
     })  # fmt: skip
     homes: dict[Edge, set[str]] = defaultdict(set)
     table = kb.table("relations")
@@ -116,10 +117,9 @@ def _neo4j(kb: Knowledge, folder: Path) -> None:
               "sourceIds:string[]", ":LABEL"]  # fmt: skip
     rows: list[list[Any]] = [header]
     for row in entity_rows(kb):
-        ids = sorted({one for n in kb.members[row["entity"]] for one in kb.records[n].source_ids})
         label = f"Entity;{row['type'].title()}" if row["type"] else "Entity"
         rows.append([row["entity"], row["name"], _array(row["aliases"]), row["documents"],
-                     f"{row['certainty']:.6g}", _array(ids), label])  # fmt: skip
+                     f"{row['certainty']:.6g}", _array(row["source_ids"]), label])  # fmt: skip
     write_atomically(folder / "nodes.csv", csv_text(rows))
     rows = [[":START_ID", ":END_ID", "weight:float", "relation", "sourceIds:string[]", ":TYPE"]]
     for (source, target, kind), (_, weight, ids) in edges_of(kb).items():
@@ -163,14 +163,14 @@ def _ftm(kb: Knowledge, folder: Path) -> None:
     """Write entities of FollowTheMoney, a line of JSON for each."""
     lines = []
     for row in entity_rows(kb):
-        own = [kb.records[n] for n in kb.members[row["entity"]]]
+        records = [kb.records[n].id for n in kb.members[row["entity"]]]
         notes = [f"certainty {row['certainty']:.3f}"]
         said = [row["description"]] if row["description"] else []
         given = {"name": [row["name"]], "alias": row["aliases"], "notes": notes, "summary": said}
         lines.append({
             "id": row["entity"], "schema": SCHEMATA.get(row["type"], OTHER_SCHEMA),
             "properties": {name: values for name, values in given.items() if values},
-            "referents": sorted({one for record in own for one in (*record.source_ids, record.id)}),
+            "referents": sorted({*row["source_ids"], *records}),
         })  # fmt: skip
     for n, ((source, target, kind), (_, weight, _ids)) in enumerate(edges_of(kb).items(), 1):
         lines.append({
@@ -190,7 +190,7 @@ def _graphml_lines(kb: Knowledge) -> Iterator[str]:
     kinds = {"documents": "int", "certainty": "double", "weight": "double"}
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    for name in (*NODE_FIELDS, "source_ids"):
+    for name in NODE_FIELDS:
         kind = kinds.get(name, "string")
         yield f'<key id="{name}" for="node" attr.name="{name}" attr.type="{kind}"/>'
     for name in ("relation", "weight"):
@@ -198,9 +198,7 @@ def _graphml_lines(kb: Knowledge) -> Iterator[str]:
         yield f'<key id="{name}" for="edge" attr.name="{name}" attr.type="{kind}"/>'
     yield '<graph edgedefault="directed">'
     for row in entity_rows(kb):
-        row["source_ids"] = sorted({one for n in kb.members[row["entity"]]
-                                    for one in kb.records[n].source_ids})  # fmt: skip
-        values = {name: row[name] for name in (*NODE_FIELDS, "source_ids")}
+        values = {name: row[name] for name in NODE_FIELDS}
         yield f"<node id={quoteattr(row['entity'])}>{_data(values)}</node>"
     for (source, target, kind), (_, weight, _ids) in edges_of(kb).items():
         ends = f"source={quoteattr(source)} target={quoteattr(target)}"

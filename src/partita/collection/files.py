@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from partita.collection.documents import SourceDocument
 from partita.collection.knowledge import SCHEMA, Knowledge, Relation
 from partita.errors import InputError
 from partita.files.resume import locked
-from partita.files.writing import sync, write_atomically, write_errors
+from partita.files.writing import replacing_bytes, sync, write_atomically, write_errors
 from partita.tables.writing import write_table
 
 STATE, EXTRACTED, LOCK = "kb.json", "extracted.jsonl", ".lock"
@@ -61,6 +62,13 @@ def writing(folder: Path) -> Iterator[None]:
         raise
 
 
+def check_base(folder: Path) -> None:
+    """Refuse a folder that is no knowledge base."""
+    if not (folder / STATE).exists():
+        raise InputError("is no knowledge base; expected a folder that partita build wrote",
+                         file=str(folder))  # fmt: skip
+
+
 def read_state(folder: Path) -> BuildState:
     """Return what a folder remembers, nothing if it is new."""
     path = folder / STATE
@@ -86,34 +94,44 @@ def read_documents(folder: Path) -> list[SourceDocument]:
     path = folder / EXTRACTED
     if not path.exists():
         return []
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        write_atomically(path, whole)
     found: dict[str, SourceDocument] = {}
-    for number, line in enumerate(whole.splitlines(), 1):
-        try:
-            one = SourceDocument.from_dict(json.loads(line))
-        except (ValueError, TypeError, KeyError):
-            raise InputError("is no document of a knowledge base", file=str(path),
-                             line=number) from None  # fmt: skip
-        found[one.id] = one
+    whole = 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                one = SourceDocument.from_dict(json.loads(line))
+            except (ValueError, TypeError, KeyError):
+                raise InputError("is no document of a knowledge base", file=str(path),
+                                 line=number) from None  # fmt: skip
+            found[one.id] = one
+            whole += len(line)
+    if whole < path.stat().st_size:
+        with write_errors(path):
+            os.truncate(path, whole)
     return list(found.values())
 
 
 def write_documents(folder: Path, documents: Sequence[SourceDocument]) -> None:
     """Replace the kept documents."""
-    lines = [json.dumps(one.to_dict()) + "\n" for one in documents]
-    write_atomically(folder / EXTRACTED, "".join(lines))
+    path = folder / EXTRACTED
+    with replacing_bytes(path) as stream, write_errors(path):
+        for one in documents:
+            add_document(stream, one)
 
 
 @contextmanager
 def kept_documents(folder: Path) -> Iterator[BinaryIO]:
     """Open the file to which documents are added while they are extracted."""
     path = folder / EXTRACTED
-    with write_errors(path), path.open("ab") as stream:
-        yield stream
-        sync(stream, path)
+    try:
+        with write_errors(path), path.open("ab") as stream:
+            yield stream
+            sync(stream, path)
+    finally:
+        if path.exists() and not path.stat().st_size:  # nothing was extracted
+            path.unlink()
 
 
 def add_document(stream: BinaryIO, document: SourceDocument) -> None:

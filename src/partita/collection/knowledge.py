@@ -18,6 +18,7 @@ from partita.collection.documents import EntityRecord, SourceDocument
 from partita.collection.resolution import Resolution
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.core.tabular import Columns
+from partita.linkage.cluster_tables import binary_entropy
 
 SCHEMA: Mapping[str, tuple[str, ...]] = {
     "documents": ("document", "title", "date", "publisher", "records"),
@@ -242,7 +243,7 @@ class Knowledge:
         worth = entropies(p) * self.across
         chosen: list[int] = []
         seen: set[tuple[str, str]] = set()
-        for n in np.argsort(-worth, kind="stable").tolist():
+        for n in map(int, np.argsort(-worth, kind="stable")):
             a, b = int(self.resolution.left[n]), int(self.resolution.right[n])
             both = min(self.entity[a], self.entity[b]), max(self.entity[a], self.entity[b])
             if worth[n] <= 0.0 or len(chosen) == REVIEW:
@@ -371,10 +372,8 @@ def _any(probabilities: Any) -> float:
 
 
 def entropies(p: FloatArray) -> FloatArray:
-    """Return the bits of probabilities."""
-    inner = np.clip(p, 1e-12, 1.0 - 1e-12)
-    found: FloatArray = -(inner * np.log2(inner) + (1.0 - inner) * np.log2(1.0 - inner))
-    return found
+    """Return the bits of probabilities, none of them certain."""
+    return binary_entropy(np.clip(p, 1e-12, 1.0 - 1e-12))
 
 
 def _for(row: Mapping[str, float], a: EntityRecord, b: EntityRecord) -> list[str]:

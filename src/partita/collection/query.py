@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.collection.files import check_base
 from partita.collection.knowledge import SCHEMA
 from partita.core.tabular import optional
 from partita.errors import InputError
@@ -79,9 +80,7 @@ def ask(folder: Path, sql: str, worlds: bool = False, seconds: float = SECONDS) 
 
 def _opened(folder: Path) -> Any:
     """Return a connection that has the tables in memory and can do nothing else."""
-    if not (folder / "kb.json").exists():
-        raise InputError("is no knowledge base; expected a folder that partita build wrote",
-                         file=str(folder))  # fmt: skip
+    check_base(folder)
     duckdb, arrow = optional("duckdb", "a question"), optional("pyarrow", "a question")
     from pyarrow.parquet import read_table
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -135,15 +136,15 @@ class Resolution:
                 ),
                 model.heights,
             )
-            for odds in (log_odds, *(log_odds + one for one in noise))
+            for odds in chain([log_odds], (log_odds + one for one in noise))
         ]
         return cls(comparison, model, left, right, first, log_odds, tuple(made[1:]), made[0])
 
     def pair_probabilities(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the probability of each pair that its records are the same."""
         found = np.zeros(len(left))
-        for tree in self.trees:
-            found += tree.pair_probabilities(left, right) / len(self.trees)
+        for tree, part in product(self.trees, _blocks(np.arange(len(left)))):
+            found[part] += tree.pair_probabilities(left[part], right[part]) / len(self.trees)
         return found
 
     @cached_property
@@ -190,18 +191,16 @@ class Resolution:
         return count, count * np.exp(-spread), min(count * np.exp(spread), float(records))
 
 
-def pair_noise(ids: Sequence[str], left: IntArray, right: IntArray) -> list[FloatArray]:
-    """Return noise for the log-odds of pairs in each tree: the same for the same ids."""
+def pair_noise(ids: Sequence[str], left: IntArray, right: IntArray) -> Iterator[FloatArray]:
+    """Yield noise for the log-odds of pairs in each tree: the same for the same ids."""
     hashes = np.array([int.from_bytes(blake2b(one.encode(), digest_size=8).digest(), "little")
                        for one in ids], dtype=np.uint64)  # fmt: skip
     low, high = np.minimum(hashes[left], hashes[right]), np.maximum(hashes[left], hashes[right])
-    found = []
     for n in range(1, TREES + 1):
         mixed = _mixed(low + _mixed(high + np.uint64(n)))
         uniform = (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53
         uniform = np.clip(uniform, 1e-12, 1.0 - 1e-12)
-        found.append(NOISE * np.sqrt(3.0) / np.pi * (np.log(uniform) - np.log1p(-uniform)))
-    return found
+        yield NOISE * np.sqrt(3.0) / np.pi * (np.log(uniform) - np.log1p(-uniform))
 
 
 def _mixed(x: Any) -> Any:

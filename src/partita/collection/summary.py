@@ -93,7 +93,7 @@ def _merges(kb: Knowledge) -> Iterator[str]:
     seen: set[str] = set()  # an entity is shown once
     for title, places in (("Surest merges:", order), ("Least sure merges:", order[::-1])):
         shown: list[int] = []
-        for n in places.tolist():
+        for n in map(int, places):
             entity = kb.entity[int(found.left[n])]
             if entity not in seen and len(shown) < SHOWN:
                 seen.add(entity)

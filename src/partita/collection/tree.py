@@ -9,13 +9,15 @@ coherent, and whole worlds are drawn exactly.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from partita.compilation import kernel
+from partita.configurations.forest.model import log_odds
 from partita.core import BoolArray, FloatArray, IntArray
 
 LEAST = 0.02  # a mean score below which clusters are not joined
@@ -23,13 +25,6 @@ KEPT = 0.005  # a score below which a pair counts as one that was not compared: 
 UNLISTED = 0.1  # weight of a pair that was not compared, in a mean score
 SURE = 1e-6  # no probability of a merge is nearer to 0 or 1
 COEFFICIENTS = ("bias", "score", "pairs", "score_by_pairs")
-
-
-def clipped_log_odds(p: FloatArray) -> FloatArray:
-    """Return the log-odds of probabilities, none of them certain."""
-    clipped = np.clip(p, SURE, 1.0 - SURE)
-    found: FloatArray = np.log(clipped) - np.log1p(-clipped)
-    return found
 
 
 def logistic(x: FloatArray) -> FloatArray:
@@ -68,99 +63,201 @@ def average_linkage(
     that is known to be different are never joined.
     """
     near = _within_components(count, left, right, scores)
-    ends = left[near].tolist(), right[near].tolist(), scores[near].tolist()
-    links = _Links(count, different)
-    for a, b, p in zip(*ends, strict=True):
-        links.sums[a][b] = links.sums[b][a] = [p, 1.0]
-    for a, b in same:
-        links.join_known(a, b)
-    heap = [(-p, a, b) for a, b, p in zip(*ends, strict=True) if p >= LEAST]
-    heap += [one for node in range(count, len(links.sizes)) for one in links.closeness(node)]
-    heapq.heapify(heap)
-    while heap:
-        closeness, a, b = heapq.heappop(heap)
-        if links.alive[a] and links.alive[b] and not links.apart(a, b):
-            for one in links.closeness(links.join(a, b, -closeness)):
-                heapq.heappush(heap, one)
-    table = np.array(links.joins, dtype=np.float64).reshape(-1, 5)
+    ends = np.column_stack([left[near], right[near]]).ravel()
+    known, apart = (np.array(one, dtype=np.int64).reshape(-1, 2) for one in (same, different))
+    table = linkage_kernel(count, ends, scores[near], known, apart)
     halves = table[:, :2].astype(np.int64)
     return Joined(count, halves[:, 0], halves[:, 1], table[:, 2], table[:, 3], table[:, 4])
 
 
-class _Links:
-    """Clusters while they are joined: sums and counts of the scores between each two."""
+class _Links(NamedTuple):
+    """Links between clusters: link n is between `ends[2 n]` and `ends[2 n + 1]`.
 
-    def __init__(self, count: int, different: Sequence[tuple[int, int]]) -> None:
-        self.sums: list[dict[int, list[float]]] = [{} for _ in range(count)]
-        self.sizes = [1] * count
-        self.alive = [True] * count
-        self.home = list(range(count))  # the cluster of each node
-        self.joins: list[tuple[int, int, float, float, float]] = []
-        self.barred: dict[int, set[int]] = {}  # records that a cluster must not have
-        self.labelled: dict[int, set[int]] = {}  # records of a cluster that are barred somewhere
-        for a, b in different:
-            for one, other in ((a, b), (b, a)):
-                self.barred.setdefault(one, set()).add(other)
-                self.labelled[one] = {one}
+    Places of `ends` with the same cluster are a list: its first is in `first`, the others follow in
+    `following`; -1 are ends of links that were added to others. `sums` and `listed` are the sum and
+    the number of scores. Links that can join are in a heap by `means`; `place` is where, or -1.
+    """
 
-    def apart(self, a: int, b: int) -> bool:
-        """Return whether two clusters have records that are known to be different."""
-        barred = self.barred.get(a)
-        return barred is not None and not barred.isdisjoint(self.labelled.get(b, ()))
-
-    def join_known(self, a: int, b: int) -> None:
-        """Join the clusters of two records that are known to be the same."""
-        one, two = self._cluster(a), self._cluster(b)
-        if one != two and not self.apart(one, two):
-            self.join(one, two, 1.0)
-
-    def _cluster(self, node: int) -> int:
-        while self.home[node] != node:
-            node = self.home[node]
-        return node
-
-    def join(self, a: int, b: int, mean: float) -> int:
-        """Join two clusters and return the new one."""
-        _, listed = self.sums[a].get(b, (0.0, 0.0))
-        self.joins.append((a, b, mean, float(self.sizes[a] * self.sizes[b]), listed))
-        self.alive[a] = self.alive[b] = False
-        new = len(self.sizes)
-        self.home[a] = self.home[b] = new
-        self.home.append(new)
-        self.sizes.append(self.sizes[a] + self.sizes[b])
-        self.alive.append(True)
-        for kept in (self.barred, self.labelled):
-            if both := kept.pop(a, set()) | kept.pop(b, set()):
-                kept[new] = both
-        self.sums.append(_merged(self.sums, a, b))
-        for other, found in self.sums[new].items():
-            self.sums[other][new] = found
-        return new
-
-    def closeness(self, node: int) -> Iterator[tuple[float, int, int]]:
-        """Yield how close a cluster is to the others that it may be joined with."""
-        for other, (total, listed) in self.sums[node].items():
-            pairs = self.sizes[node] * self.sizes[other]
-            mean = total / (listed + UNLISTED * (pairs - listed))
-            if mean >= LEAST:
-                yield -mean, min(other, node), max(other, node)
+    ends: IntArray
+    sums: FloatArray
+    listed: FloatArray
+    means: FloatArray
+    first: IntArray
+    following: IntArray
+    heap: IntArray
+    place: IntArray
 
 
-def _merged(sums: list[dict[int, list[float]]], a: int, b: int) -> dict[int, list[float]]:
-    """Return the sums and counts of scores between two clusters together and all others."""
-    merged: dict[int, list[float]] = {}
-    for one, partner in ((a, b), (b, a)):
-        for other, (p, n) in sums[one].items():
+@kernel(entry="i8, i8[:], f8[:], i8[:, :], i8[:, :]")
+def linkage_kernel(
+    count: int, ends: IntArray, scores: FloatArray, same: IntArray, different: IntArray
+) -> FloatArray:
+    """Return the joins of average linkage, as rows of the columns of `Joined`.
+
+    `ends` are those of the links, two by two, and overwritten; `scores` (links) are only read.
+    `same` and `different` (pairs × 2) are records that are known to be so. Cluster count + n is
+    join n: `home` (2 · count) is the cluster that one became part of, itself if none, and `sizes`
+    its records. `seen` (2 · count) is -1 between joins.
+    """
+    size = len(scores)
+    links = _Links(ends, scores.copy(), np.ones(size), scores.copy(), np.full(2 * count, -1),
+                   np.full(len(ends), -1), np.zeros(size, np.int64), np.full(size, -1))  # fmt: skip
+    for n in range(len(ends) - 1, -1, -1):
+        _listed(links, n, ends[n])
+    used = 0
+    for link in range(size):
+        if scores[link] >= LEAST:
+            used = _pushed(links, link, used)
+    sizes, home = np.ones(2 * count), np.arange(2 * count)
+    seen = np.full(2 * count, -1)
+    joins, done, known = np.zeros((count, 5)), 0, 0
+    while known < len(same) or used > 0:
+        if known < len(same):
+            a, b, mean = _root(home, same[known, 0]), _root(home, same[known, 1]), 1.0
+            known += 1
+        else:
+            best = links.heap[0]
+            a, b, mean = ends[2 * best], ends[2 * best + 1], links.means[best]
+            a, b = min(a, b), max(a, b)
+            used = _dropped(links, best, used)
+        if a == b or _is_barred(home, different, a, b):
+            continue
+        new = count + done
+        home[a] = home[b] = new
+        sizes[new] = sizes[a] + sizes[b]
+        joins[done, 0], joins[done, 1] = a, b
+        joins[done, 2], joins[done, 3] = mean, sizes[a] * sizes[b]
+        for half in (a, b):
+            used, between = _taken_over(links, half, a + b - half, new, seen, used)
+            joins[done, 4] += between
+        used = _renewed(links, new, sizes, seen, used)
+        done += 1
+    return joins[:done]
+
+
+@kernel()
+def _taken_over(
+    links: _Links, half: int, partner: int, new: int, seen: IntArray, used: int
+) -> tuple[int, float]:
+    """Give the links of a half to the new cluster, added to those with the same other end.
+
+    `seen` has the link of the new cluster with each other one. Return the size of the heap, and how
+    many scores there are between the two halves.
+    """
+    at, between = links.first[half], 0.0
+    while at >= 0:
+        later, link, other = links.following[at], at // 2, links.ends[at ^ 1]
+        if other >= 0 and other != partner and seen[other] < 0:
+            seen[other] = link
+            _listed(links, at, new)
+        elif other >= 0:
             if other == partner:
-                continue
-            del sums[other][one]
-            if other in merged:
-                merged[other][0] += p
-                merged[other][1] += n
+                between = links.listed[link]
             else:
-                merged[other] = [p, n]
-        sums[one] = {}
-    return merged
+                links.sums[seen[other]] += links.sums[link]
+                links.listed[seen[other]] += links.listed[link]
+            used = _dropped(links, link, used)
+            links.ends[at] = links.ends[at ^ 1] = -1
+        at = later
+    return used, between
+
+
+@kernel()
+def _renewed(links: _Links, new: int, sizes: FloatArray, seen: IntArray, used: int) -> int:
+    """Put the links of a new cluster in their places in the heap; return its size.
+
+    `sizes` are the records of clusters; `seen` is cleared.
+    """
+    at = links.first[new]
+    while at >= 0:
+        link, other = at // 2, links.ends[at ^ 1]
+        seen[other] = -1
+        used = _dropped(links, link, used)
+        links.ends[at] = new
+        listed = links.listed[link]
+        pairs = sizes[new] * sizes[other]
+        links.means[link] = links.sums[link] / (listed + UNLISTED * (pairs - listed))
+        if links.means[link] >= LEAST:
+            used = _pushed(links, link, used)
+        at = links.following[at]
+    return used
+
+
+@kernel()
+def _listed(links: _Links, at: int, cluster: int) -> None:
+    """Put a place of `ends` into the list of a cluster."""
+    links.following[at] = links.first[cluster]
+    links.first[cluster] = at
+
+
+@kernel()
+def _root(home: IntArray, node: int) -> int:
+    """Return the cluster of a node, and shorten the way to it in `home`."""
+    while home[node] != node:
+        home[node] = home[home[node]]
+        node = home[node]
+    return node
+
+
+@kernel()
+def _is_barred(home: IntArray, different: IntArray, a: int, b: int) -> bool:
+    """Return whether two clusters (by `home`) have records that are known to be different."""
+    for n in range(len(different)):
+        one, two = _root(home, different[n, 0]), _root(home, different[n, 1])
+        if (one == a and two == b) or (one == b and two == a):
+            return True
+    return False
+
+
+@kernel()
+def _is_closer(links: _Links, one: int, two: int) -> bool:
+    """Return whether a link comes before another: of equal ones, that of the earlier clusters."""
+    ends, means = links.ends, links.means
+    if means[one] != means[two]:
+        return bool(means[one] > means[two])
+    a, b = min(ends[2 * one], ends[2 * one + 1]), min(ends[2 * two], ends[2 * two + 1])
+    if a != b:
+        return bool(a < b)
+    last = max(ends[2 * one], ends[2 * one + 1]), max(ends[2 * two], ends[2 * two + 1])
+    return bool(last[0] < last[1])
+
+
+@kernel()
+def _pushed(links: _Links, link: int, used: int) -> int:
+    """Put a link into the heap; return the size of the heap."""
+    at, heap = used, links.heap
+    while at > 0 and _is_closer(links, link, heap[(at - 1) // 2]):
+        heap[at] = heap[(at - 1) // 2]
+        links.place[heap[at]] = at
+        at = (at - 1) // 2
+    heap[at], links.place[link] = link, at
+    return used + 1
+
+
+@kernel()
+def _dropped(links: _Links, link: int, used: int) -> int:
+    """Take a link out of the heap if it is there; return the size of the heap."""
+    at, heap, place = links.place[link], links.heap, links.place
+    if at < 0:
+        return used
+    place[link] = -1
+    used -= 1
+    last = heap[used]
+    if last == link:
+        return used
+    _pushed(links, last, at)  # upwards from the gap, then downwards
+    at = place[last]
+    while 2 * at + 1 < used:
+        child = 2 * at + 1
+        if child + 1 < used and _is_closer(links, heap[child + 1], heap[child]):
+            child += 1
+        if not _is_closer(links, heap[child], last):
+            break
+        heap[at] = heap[child]
+        place[heap[at]] = at
+        at = child
+    heap[at], place[last] = last, at
+    return used
 
 
 def _within_components(count: int, left: IntArray, right: IntArray, scores: FloatArray) -> IntArray:
@@ -176,7 +273,7 @@ def _within_components(count: int, left: IntArray, right: IntArray, scores: Floa
 
 def node_inputs(joined: Joined) -> FloatArray:
     """Return the inputs of the calibration of each node, in the order of COEFFICIENTS."""
-    score, size = clipped_log_odds(joined.mean), np.log(joined.pairs)
+    score, size = log_odds(joined.mean, SURE), np.log(joined.pairs)
     return np.column_stack([np.ones_like(score), score, size, score * size])
 
 
@@ -194,7 +291,7 @@ class EntityTree:
     def of(cls, joined: Joined, calibration: Mapping[str, float]) -> EntityTree:
         """Calibrate the heights; none is above that of its halves. A mean of 1 is certain."""
         weights = np.array([calibration[name] for name in COEFFICIENTS])
-        most = clipped_log_odds(np.ones(1))[0]
+        most = log_odds(np.ones(1), SURE)[0]
         height = np.minimum(node_inputs(joined) @ weights, most)
         height[joined.mean >= 1.0] = most
         for n, (a, b) in enumerate(zip(joined.first.tolist(), joined.second.tolist(), strict=True)):
