@@ -36,7 +36,6 @@ from partita.errors import Unavailable
 GROUPS = {
     "text": ("text.tagger_kernels", "text.parser_kernels", "text.mention_kernels"),
     "joint": ("configurations.joint.network_kernels",),
-    "tables": ("tables.columns",),
     "cluster": ("configurations.forest.kernels", "configurations.forest.batch_kernels"),
     "exact": ("configurations.exact.kernels", "configurations.exact.ranked"),
     "search": ("configurations.optimum", "configurations.search.best",
@@ -47,6 +46,7 @@ GROUPS = {
     "merging": ("configurations.merging.kernels", "configurations.merging.particles"),
     "values": ("fusion.numeric_kernels", "linkage.value_levels"),
     "records": ("linkage.neighbours", "linkage.pair_trees"),
+    "collection": ("collection.tree",),
     "training": ("training.joint_kernels",),
 }  # fmt: skip
 # Groups that a command needs after another: they are compiled at the same time.

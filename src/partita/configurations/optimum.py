@@ -1,4 +1,8 @@
-"""Find the most probable configuration."""
+"""Find the most probable configuration.
+
+The kernels change `labels` (n, the cell of each template) and `gains` (n × cells) in place:
+gains[i, c] = Σ_{j in c} θ_ij with θ_ii = 0, which every move keeps; `theta` (n × n) are log-odds.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +20,16 @@ from partita.core import FloatArray, IntArray, restricted_growth
 def single_moves(
     theta: FloatArray, order: IntArray, labels: IntArray, gains: FloatArray, tolerance: float
 ) -> bool:
-    """Move single templates to their best cell (an empty one counts) until none gains."""
+    """Move templates in this `order` to their best cell (an empty one counts) until none gains."""
     changed = False
     for _ in range(100):
         moved = False
         for i in order:
             here = labels[i]
-            there = np.argmax(gains[:, i])
-            if gains[there, i] > gains[here, i] + tolerance:
-                gains[here] -= theta[i]
-                gains[there] += theta[i]
+            there = np.argmax(gains[i])
+            if gains[i, there] > gains[i, here] + tolerance:
+                gains[:, here] -= theta[i]
+                gains[:, there] += theta[i]
                 labels[i] = there
                 moved = True
         if not moved:
@@ -48,7 +52,7 @@ def chain_moves(
     gain = np.empty(m)
     for k in range(m):
         u = members[k]
-        gain[k] = gains[b, u] - gains[a, u] if labels[u] == a else gains[a, u] - gains[b, u]
+        gain[k] = gains[u, b] - gains[u, a] if labels[u] == a else gains[u, a] - gains[u, b]
     side = labels[members] == a
     first, free = side.copy(), np.ones(m, dtype=np.bool_)
     moved = np.empty(m, dtype=np.int64)
@@ -66,8 +70,8 @@ def chain_moves(
     for k in moved[:kept]:
         u = members[k]
         here, there = (a, b) if first[k] else (b, a)
-        gains[here] -= theta[u]
-        gains[there] += theta[u]
+        gains[:, here] -= theta[u]
+        gains[:, there] += theta[u]
         labels[u] = there
     return kept > 0
 
@@ -96,6 +100,14 @@ def local_search(theta: FloatArray, starts: int = 1) -> IntArray:
     ]
     scores = [score(theta, labels) for labels in configurations]
     return restricted_growth(configurations[int(np.argmax(scores))])
+
+
+def single_move_search(theta: FloatArray) -> IntArray:
+    """Return the labels of a configuration that hardly any single move improves."""
+    finite, tolerance = _finite(theta)
+    labels = np.arange(len(theta))
+    single_moves(finite, labels.copy(), labels, finite.copy(), tolerance)
+    return labels
 
 
 def score(theta: FloatArray, labels: IntArray) -> float:

@@ -1,4 +1,12 @@
-"""The compiled loops that find mentions in trees: features, probabilities, spans."""
+"""The compiled loops that find mentions in trees: features, probabilities, spans.
+
+Arrays of one sentence of `size` words, counted from 1: `seen` (size + 3, columns) describes words,
+the root and the state, `above` (size + 2) is the governor of each word, `links` (size + 2, LINKS)
+its dependents; `at` (PLACES) are rows of `seen`. They belong to the call of `find_all`, as do
+`codes` (one for each feature), `scores` and `chances`, which are room for work. `words`, `rows`,
+`tags`, `heads`, `relations` and the models are the caller's; `coarse` maps a tag to its coarse tag
+and `roles` a relation to its role (0 for none).
+"""
 
 from __future__ import annotations
 
@@ -253,7 +261,7 @@ def find_all(
 
 @uncounted
 def softmax(scores: NDArray[np.int32], scale: float, chances: NDArray[np.float64]) -> None:
-    """Write the probabilities of the classes."""
+    """Write the probabilities of the classes, softmax(scale · scores), into `chances`."""
     top, total = scores[0], 0.0
     for each in range(1, len(scores)):
         top = max(top, scores[each])

@@ -1,4 +1,13 @@
-"""The compiled loops of the parser: features of a state, transitions, labels."""
+"""The compiled loops of the parser: features of a state, transitions, labels.
+
+Arrays of one sentence of `size` words, counted from 1: `seen` (size + 3, columns) describes words,
+then the root, then the state; `counts` (size + 3, 2) has the signs and verbs before each row. `at`
+(PLACES) gets rows of `seen`, `codes` one code for each feature, `scores` one number for each class:
+room for work, which every call overwrites. `states` is a beam of states of the sentence, `stack`
+and `sides` are those of one. `words`, `tags` and the models are the caller's: `moves` (transitions)
+and `names` (labels), whose scores `scales` turn into log-odds; `places` is a model's, and `coarse`
+maps a tag to its coarse tag.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +39,12 @@ LIKELY = 8.0  # nats by which a state that is kept may be less probable than the
 
 @kernel_record("i8[:,:,:], u1[:], i1[:]")
 class HashedModel(NamedTuple):
-    """A linear model of hashed features: the columns that its features join, the features in use
-    (a bit for each class of codes), and its weights."""
+    """A linear model of hashed features.
+
+    `places` (features, 4, 2): the position and column of each part that a feature joins, −1 for
+    none; `used`: a bit for each class of codes, whether it has weights; `table`: the weights, those
+    of the classes of a code one after another.
+    """
 
     places: IntArray
     used: NDArray[np.uint8]
@@ -39,7 +52,12 @@ class HashedModel(NamedTuple):
 
 
 class States(NamedTuple):
-    """States of one sentence: words with their dependents so far, stack, place ahead, log P."""
+    """States of one sentence, in a beam.
+
+    For each: `seen`, the words with their dependents so far; `stack`, of which `depth` words are in
+    use; `sides`, the outer two dependents of each word on both sides; `above`, its governor;
+    `ahead`, the next word; `score`, log P.
+    """
 
     seen: NDArray[np.uint32]
     stack: IntArray
@@ -127,7 +145,7 @@ def load(
 
 @kernel()
 def counts_of(tags: NDArray[np.uint8], kinds: NDArray[np.uint8]) -> IntArray:
-    """Return how many signs and verbs precede each position."""
+    """Return how many signs and verbs (`kinds` of `tags`) precede each position."""
     counts = np.zeros((len(tags) + 3, 2), dtype=np.int64)
     for place in range(len(tags)):
         counts[place + 2] = counts[place + 1]
@@ -200,7 +218,7 @@ def states_of(seen: Seen, size: int) -> States:
 
 @uncounted
 def copy_state(source: States, n: int, target: States, m: int) -> None:
-    """Copy what tells a state from others of its sentence to another place."""
+    """Copy what tells state n of `source` from others of its sentence to place m of `target`."""
     seen, sides, above = target.seen[m], target.sides[m], target.above[m]
     for word in range(1, len(above)):
         for column in (RELATION, LEFTS, RIGHTS):
@@ -306,7 +324,7 @@ def allowed(move: int, depth: int, ahead: int, root: int) -> bool:
 
 @uncounted
 def attach(seen: Seen, sides: IntArray, above: IntArray, word: int, head: int, label: int) -> None:
-    """Make a word a dependent; `sides` keeps the outer two dependents of each side."""
+    """Make a word a dependent (`above`); `sides` keeps the outer two dependents of each side."""
     above[word] = head
     seen[word, RELATION] = label + 1
     if word < head:
@@ -408,7 +426,7 @@ def codes_at(seen: Seen, at: IntArray, places: IntArray, codes: Codes) -> None:
 
 @uncounted
 def add_scores(codes: Codes, model: HashedModel, classes: int, scores: NDArray[np.int32]) -> None:
-    """Write the sum of the weights of the features in use for each class."""
+    """Write the sum of the weights of the features in use of a `model` for each class."""
     used, table = model.used, model.table
     mask = np.uint32(len(table) - 64 - 1)
     scores[:classes] = 0

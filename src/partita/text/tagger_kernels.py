@@ -1,4 +1,8 @@
-"""The compiled loop of the tagger."""
+"""The compiled loop of the tagger.
+
+`words` are rows of `rows` (columns: tagger.COLUMNS). `seen` has the rows of one sentence between
+REACH empty ones, `codes` a code for each feature and `scores` a sum for each tag: room for work.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +65,7 @@ def tag_all(
 
 @uncounted
 def longest_sentence(ends: IntArray) -> int:
+    """Return the most words of a sentence, from the `ends` of all."""
     longest, start = 0, 0
     for end in ends:
         longest = max(longest, end - start)
@@ -88,7 +93,7 @@ def load_sentence(words: IntArray, rows: Seen, start: int, end: int, seen: Seen)
 
 @uncounted
 def sentence_case(count: IntArray) -> int:
-    """Return the case of a sentence from the number of its words by capitalisation."""
+    """Return the case of a sentence from the number of its words by capitalisation (`count`, 5)."""
     other = count[LOWER] + count[CAPITALISED] + count[MIXED]
     if count[UPPER] > 0 and count[UPPER] >= 4 * other:
         return ALL_UPPER
@@ -101,7 +106,7 @@ def sentence_case(count: IntArray) -> int:
 
 @uncounted
 def tagger_codes(seen: Seen, place: int, places: IntArray, codes: Codes) -> None:
-    """Write one code for every feature of the word at a place."""
+    """Write one code for every feature of the word at a place (`places` as in `tag_all`)."""
     for feature in range(len(places)):
         at = places[feature]
         mixed = np.uint64(seen[place + at[0, 0], at[0, 1]]) * np.uint64(0x9E3779B97F4A7C15)
@@ -123,7 +128,10 @@ def _best_tag(
     tags: int,
     scores: NDArray[np.int32],
 ) -> int:
-    """Return the tag with the greatest score, the first of equals."""
+    """Return the tag with the greatest score, the first of equals.
+
+    `steps` and `table` as in `tag_all`; `mask` cuts a code to the table.
+    """
     scores[:] = 0
     for feature in range(len(codes)):
         moved = codes[feature] + steps[feature, 0] * np.uint32(first)

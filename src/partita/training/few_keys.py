@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,15 @@ from partita.configurations import PAIR_MODELS
 from partita.configurations.count import log2_bell
 from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
-from partita.core import Budget, FloatArray, IntArray, Posterior, restricted_growth
+from partita.core import (
+    Budget,
+    CoreferenceSet,
+    FloatArray,
+    IntArray,
+    Posterior,
+    compatible_pairs,
+    restricted_growth,
+)
 from partita.errors import InputError
 from partita.evaluation.calibration import bootstrap
 from partita.evaluation.models import FittedPairModel, UniformPosteriors, greedy_tallies
@@ -23,6 +31,7 @@ from partita.evaluation.splits import Cut, allowed_bits, excluded_bits
 from partita.pairs.characteristics import pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
+from partita.templates.schema import Schema
 from partita.training.key_likelihood import (
     KeyedSet,
     KeyLikelihood,
@@ -30,7 +39,7 @@ from partita.training.key_likelihood import (
     fit_scaled,
     fit_weights,
 )
-from partita.training.label_choice import feature_indices
+from partita.training.label_choice import OpenPairs, choose, feature_indices, key_information
 from partita.training.maxent import Codes
 from partita.training.pair_models import LabelledPairs, every_pair, merging_questions
 from partita.training.parameter_files import (
@@ -600,3 +609,50 @@ def _set_bits(
 
 def _budget(model: str) -> Budget:
     return Budget(work=WORK.get(model, USUAL))
+
+
+SAMPLE_SIZE = 200  # sets compared at most: an even sample of a long run is as good and fast
+
+
+def set_gains(
+    sets: Sequence[CoreferenceSet],
+    parameters: PairParameters,
+    keyed: Collection[str] = (),
+    *,
+    schema: Schema | None = None,
+    limit: int = 10,
+) -> list[tuple[str, float]]:
+    """Return the sets to key next, best first, each with its gain.
+
+    The gain is the expected reduction in bits over all sets once the set has a key. For a set of
+    more than ten templates it is per ten templates, as many as a person places at a time.
+
+    `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
+    latest there are. Sets without open pairs are left out. The ranking uses the model of
+    merging questions whatever the model of the run: docs/keys.md has the study.
+    """
+    model = parameters.questions
+    labelled = [one for one in sets if one.name in keyed]
+    rest = _sample([one for one in sets if one.name not in keyed])
+    pairs = [_open_pairs(one, model, schema) for one in (*labelled, *rest)]
+    sizes = [len(one.values) for one in model.characteristics]
+    described = key_information(pairs, model.weights, sizes)
+    gains = choose(described, range(len(labelled)), PRECISION, limit)
+    return [(rest[place - len(labelled)].name, gain) for place, gain in gains]
+
+
+def _open_pairs(one: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
+    """Return the pairs of a set that a key decides: neither incompatible nor certain."""
+    allowed, place = compatible_pairs(one), {name: n for n, name in enumerate(one.ids)}
+    columns = template_columns(one.templates, schema=schema, compatible=allowed)
+    undecided = np.triu(allowed, 1)
+    for ends in one.must:
+        undecided[tuple(sorted(place[name] for name in ends))] = False
+    left, right = np.nonzero(undecided)
+    return OpenPairs(model.codes(columns, left, right), left, right, len(one))
+
+
+def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
+    if len(sets) <= SAMPLE_SIZE:
+        return sets
+    return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]

@@ -1,4 +1,12 @@
-"""Compiled loss and gradient of the joint model."""
+"""Compiled loss and gradient of the joint model.
+
+`weights` and `slopes` (their gradient) are five arrays: the table, the biases of joining and
+starting a cell, their outputs, the scores of far cells, the gate's rows. `layout` says where the
+values of a characteristic begin in the table; `rows` are rows of it. For one decision: `codes` (the
+values of characteristics), `mask` (units; 0 for what is dropped, else the scale), `kept`
+(characteristics), `out` (the outputs of joining and starting), `hidden` (cells + 1, units),
+`scores` (cells + 1). P(choice) is the softmax of scores; the loss is −log P of the key's choice.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +65,12 @@ NEGLIGIBLE = 1e-4  # errors that are not propagated
 
 @kernel_record("u1[:,:], i8[:], u1[:,:], i8[:], i8[:,:], i8[:]")
 class Decisions(NamedTuple):
-    """Decisions one after another: codes of cells, where those of each decision begin.
+    """Decisions one after another.
 
-    `others` counts far cells by class; `answers` is the key's choice.
+    `codes` (near cells of all decisions, CODES), those of decision j from begin[j] to begin[j + 1];
+    `new` (decisions, NEW_CODES) and `lexemes`, its word, of the choice to start a cell; `others`
+    counts far cells by class; `answers` is the key's choice: a near cell, NEW_CELL, or −2 − the
+    class of a far one.
     """
 
     codes: Codes
@@ -170,10 +181,10 @@ def gradient(
     slopes: Weights,
     losses: FloatArray,
 ) -> None:
-    """Write the losses of the chosen decisions in nats; add their gradient to slopes.
+    """Write the losses of the `chosen` decisions in nats; add their gradient to slopes.
 
-    `masks` scale the hidden units of each; `kept` says which characteristics it may use: those of
-    CELL, those of NEW, the word.
+    `losses` (decisions); `masks` (chosen, units) scale the hidden units of each; `kept` says which
+    characteristics it may use: those of CELL, those of NEW, the word.
     """
     begin, widest = decisions.begin, 0
     for j in chosen:
@@ -251,6 +262,7 @@ def _kept(rows: IntArray, listed: int, kept: Kept) -> int:
 
 @kernel()
 def _score(out: Single, mask: Single, hidden: Single) -> float:
+    """Return the score of a cell: Σ_q out_q · mask_q · f(hidden_q), f the leaky rectifier."""
     score = np.float32(0.0)
     for q in range(len(hidden)):
         active = hidden[q] if hidden[q] > 0 else np.float32(SLOPE) * hidden[q]
@@ -272,12 +284,14 @@ def _backward(
     rows: IntArray,
     slopes: Weights,
 ) -> float:
-    # Adds the gradient of a decision's loss, −log P of the key's choice, to `slopes` and returns
-    # the loss. With p the softmax over near cells, "new" and far cells (`others` of each class,
-    # which share a score), the slope of score r is p_r − [r is the key's choice]. It goes through
-    # `hidden` and `out` as `_forward` left them: `back` is the slope of the hidden units of one
-    # cell, `total` its sum over cells, for what is of the mention alone, and `spread` the slope
-    # of the output of joining, which is that of the gate's rows too.
+    """Add the gradient of a decision's loss to `slopes`; return the loss.
+
+    With p the softmax over near cells, "new" and far cells (`others` of each class, which share a
+    score), the slope of score r is p_r − [r is the key's choice]. It goes through `hidden` and
+    `out` as `_forward` left them: `back` is the slope of the hidden units of one cell, `total` its
+    sum over cells, for what is of the mention alone, and `spread` the slope of the output of
+    joining, which is that of the gate's rows too.
+    """
     first, answer, others = decisions.begin[j], decisions.answers[j], decisions.others[j]
     found, lexeme = decisions.begin[j + 1] - first, decisions.lexemes[j]
     far = CLASSES * KIND_GROUPS[decisions.new[j, N_KIND]]
@@ -315,6 +329,10 @@ def _backward(
 
 @kernel()
 def _log_total(scores: FloatArray, others: IntArray, other: Single) -> float:
+    """Return the logarithm of the sum of e^score over all cells.
+
+    `others` counts the far cells of each class, whose scores are `other`.
+    """
     top, total = max(scores.max(), float(other.max())), 0.0
     for score in scores:
         total += math.exp(score - top)
@@ -327,7 +345,7 @@ def _log_total(scores: FloatArray, others: IntArray, other: Single) -> float:
 def _units(
     out: Single, slopes: Single, mask: Single, hidden: Single, error: float, back: Single
 ) -> None:
-    """Propagate the error of one score to the output's slopes, and into `back`."""
+    """Propagate the error of one score to the output's `slopes`, and into `back` (units)."""
     for q in range(len(hidden)):
         slope = mask[q] * np.float32(error * (1.0 if hidden[q] > 0 else SLOPE))
         slopes[q] += slope * hidden[q]
@@ -336,6 +354,7 @@ def _units(
 
 @kernel()
 def _spread(slopes: Single, rows: IntArray, back: Single) -> None:
+    """Add `back`, the slope of the hidden units, to the slopes of the rows."""
     for row in rows:
         for q in range(len(back)):
             slopes[row, q] += back[q]
@@ -351,7 +370,11 @@ def step(
     t: int,
     decay: float,
 ) -> None:
-    """Take one step of Adam with decoupled decay, and clear the slopes."""
+    """Take one step of Adam with decoupled decay, and clear the slopes.
+
+    `values` and the running means of slopes (`means`) and of their `squares` are changed in place
+    (Kingma and Ba 2015; Loshchilov and Hutter 2019).
+    """
     pace = np.float32(rate * math.sqrt(1.0 - 0.999**t) / (1.0 - 0.9**t))
     keep = np.float32(1.0 - rate * decay)
     for i in range(len(values)):

@@ -10,6 +10,7 @@ import numpy as np
 
 from partita.configurations.exact.listed import partitions
 from partita.configurations.exact.tables import PairWeights, SubsetTables
+from partita.configurations.merging.model import decisions
 from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.solve_batch import SHARED, safe, solve_rows
 from partita.core import FloatArray, IntArray
@@ -51,7 +52,8 @@ class KeyedSet:
     @cached_property
     def decisions(self) -> tuple[FloatArray, FloatArray]:
         """The weight with which the merger joins, and passes, each pair on the way to the key."""
-        joins, passes = (self.weights @ table for table in _answers(self.rows))
+        answers = decisions(self.rows, *np.triu_indices(self.size, 1))
+        joins, passes = (self.weights @ table.astype(np.float64) for table in answers)
         return joins, passes
 
     def matrix(self, values: FloatArray, other: float) -> FloatArray:
@@ -168,23 +170,7 @@ def _choices(one: KeyedSet, theta: FloatArray) -> tuple[float, FloatArray]:
 @lru_cache(maxsize=EXACT_MERGING + 1)
 def _decision_tables(size: int) -> tuple[FloatArray, FloatArray]:
     """Return the yes and the no that lead to each partition, for each pair."""
-    return _answers(partitions(size))
-
-
-def _answers(rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return, for configurations and pairs S, T, whether T joins S, and whether it passes S.
-
-    T passes the cells that were updated after the one that it joins; the latest member of each
-    stands for it.
-    """
-    n = rows.shape[1]
-    order, (left, right) = np.arange(n), np.triu_indices(n, 1)
-    together = rows[:, :, None] == rows[:, None, :]
-    earlier, later = order[None, :] < order[:, None], order[None, :] > order[:, None]
-    before = np.where(together & earlier, order, -1).max(axis=2, initial=-1)
-    after = np.where(together & later, order, n).min(axis=2, initial=n)
-    joins = before[:, right] == left
-    passes = (before[:, right] < left) & (after[:, left] > right)
+    joins, passes = decisions(partitions(size), *np.triu_indices(size, 1))
     return joins.astype(np.float64), passes.astype(np.float64)
 
 

@@ -1,4 +1,10 @@
-"""Compiled loops that train linear models over sparse features and grow boosted trees."""
+"""Compiled loops that train linear models over sparse features and grow boosted trees.
+
+`bins` (cases × columns) are the values of cases, as numbers of bins; `gradient` and `curvature`
+(cases) the first and second derivatives of the loss by the score of a case (J. Friedman, Greedy
+function approximation, 2001). A tree has node 0 on top; `tested`, `cuts` and `values` (nodes) as in
+`grow_tree`; `place` (cases) is the node of each case, −1 in a leaf above.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +29,12 @@ def descend(
     squares: Weights,
     rate: float,
 ) -> None:
-    """Follow the gradient of each example once, with steps that shrink by the sum of squares."""
+    """Follow the gradient of each example once, with steps that shrink by the sum of squares.
+
+    Example e has the `features` ends[e − 1]:ends[e] and the class outcomes[e]; examples are taken
+    in `order`. `weights` (features × classes) of a softmax and the sums of squared slopes,
+    `squares`, are changed in place (AdaGrad; Duchi, Hazan and Singer 2011).
+    """
     excess = np.zeros(weights.shape[1], dtype=np.float32)
     for example in order:
         first = ends[example - 1] if example else 0
@@ -98,7 +109,10 @@ def _sums(
 def _best_split(
     sums: FloatArray, slope: float, curve: float, prior: float, least: float
 ) -> tuple[int, int]:
-    """Return the column and the last bin on the left of the best split, or -1 and 0."""
+    """Return the column and the last bin on the left of the best split, or -1 and 0.
+
+    `sums` (2 × columns × bins): gradients and curvatures of one node.
+    """
     best, column, cut = MIN_GAIN + slope**2 / (curve + prior), -1, 0
     for j in range(sums.shape[1]):
         left, left_curve = 0.0, 0.0
@@ -129,7 +143,7 @@ def _move(bins: Bins, tested: IntArray, cuts: IntArray, place: IntArray, first: 
 def add_trees(
     bins: Bins, tested: IntArray, cuts: IntArray, values: FloatArray, scores: FloatArray
 ) -> None:
-    """Add the value of each tree (a row of the tables) to the score of each case."""
+    """Add the value of each tree (a row of the tables) to `scores` (cases)."""
     for n in range(len(bins)):
         for tree in range(len(tested)):
             at = 0

@@ -1,6 +1,20 @@
 """Certified answers: every probability with a lower and an upper bound.
 
 States that have covered the same templates, bounds, and the mass that flows between them.
+
+Arrays of the kernels; all belong to the caller, n templates. `theta` (n × n): log-odds; `b` (n):
+the price of each template, so that a cell C has the value v(C) = w(C)·exp(−Σ_{i∈C} b_i); `half`:
+see `search.prices.half_gains`. `x`: the log-odds of the cell so far to each template, `rest` the
+sums of the positive ones from a template on, both one row for each depth. `cells` (`masks` while
+they are listed): bits of 64 templates to a word; those that begin with template i stand at
+begin[i]:begin[i + 1] of `cells` and `shares` (their v, decreasing), and tails[k + i] is the sum of
+the shares from k on, with what was left out (`begin` has n + 1 entries). A state is what is
+covered: `keys` (states × words), with its `mass`; `slots` is a table of open addresses over `keys`,
+`head` the first waiting state of each layer and `link` the next in its layer. Edges
+edges[s, 0]:edges[s, 1] leave state s, each with a `cell` to a `target`; `sequence` are the states
+in the order they were left, hence each after all that lead to it. `reach`: the share of the mass of
+a state that arrives at the full cover; `cell_mass`: the mass that arrives by each cell; `room`: n
+places for the members of a cell.
 """
 
 from __future__ import annotations
@@ -82,7 +96,7 @@ def cells_from(
     All T with min T = u have Σ v(T) ≤ 1, hence together with the cell C so far at most
     v(C)·exp(x_u + Σ_{w>u} max(0, x_w)); `subtree_bound` bounds it in another way. A branch whose
     bound is below `least` is left out and its bound kept; so is every branch once the nodes are
-    used up or the arrays are full.
+    used up or the arrays are full. Filled are `masks` and `logs` (log v(C) + b_first).
     """
     n = len(b)
     x, rest = np.empty((n + 1, n)), np.empty((n + 1, n + 1))  # rows are written when reached
@@ -161,7 +175,7 @@ def slot_of(key: Masks, keys: Masks, slots: Indices) -> int:
 def find_state(
     key: Masks, free: int, keys: Masks, slots: Indices, head: Indices, link: Indices, used: int
 ) -> int:
-    """Return the number of the state, added if it is new and there is room; else −1."""
+    """Return the number of the state `key`, added if it is new and there is room; else −1."""
     slot = slot_of(key, keys, slots)
     if slots[slot] >= 0:
         return int(slots[slot])
@@ -285,7 +299,7 @@ def walk_flow(
     final: int,
     uniforms: FloatArray,
 ) -> IntArray:
-    """Draw configurations from the mass that arrives, one for each row of uniforms."""
+    """Draw configurations from the mass that arrives, by rows of `uniforms` (draws × n)."""
     count, n = uniforms.shape
     labels = np.zeros((count, n), dtype=np.int64)
     room = np.empty(n, dtype=np.int64)

@@ -104,7 +104,7 @@ def fill_log_normalisers(log_w, log_z):  # type: ignore[no-untyped-def]
 
 @kernel(entry="f8[:], f8[:]")
 def fill_best(log_w, best):  # type: ignore[no-untyped-def]
-    """Fill the largest log-weight of a configuration of every subset: the recursion with max."""
+    """Fill `best` (2^n), the largest log-weight of a configuration of every subset: max for Σ."""
     best[0] = 0.0
     bit = 1
     while bit < len(log_w):
@@ -121,7 +121,7 @@ def fill_best(log_w, best):  # type: ignore[no-untyped-def]
 
 @kernel()
 def fill_together(w, z, together):  # type: ignore[no-untyped-def]
-    """Fill the probability that all of a subset are in one cell; return the expected cells.
+    """Fill `together` (2^n; may be w): P(all of a subset in one cell). Return E[cells].
 
     P of every cell is summed over supersets, bit by bit: after bit b, an entry has the sum over all
     cells that differ from it only by more of the bits up to b.
@@ -167,7 +167,7 @@ def choose(log_w, log_z, rests, uniforms, chosen):  # type: ignore[no-untyped-de
 
 @kernel()
 def _choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-def]
-    """Fill in the cells that sorted uniforms fall into, for one set of templates that are left."""
+    """Fill in `chosen` what sorted uniforms choose, as `choose` does, for one `rest`."""
     top = last_bit(rest)
     others, total, c = rest ^ top, 0.0, rest ^ top
     while True:
@@ -192,10 +192,10 @@ def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: igno
     """Answer many sets of n templates by one recursion each.
 
     `theta` (sets × n × n) has the log-odds, −∞ for incompatible pairs. Filled are the
-    log-normaliser and the number of configurations of every set, the probability of every pair
-    (sets × n × n, below the diagonal), and the best configurations (sets × K × n labels by first
-    appearance, sets × K log-weights, −∞ beyond the last). The sum of |θ| of a set must be so small
-    that products of odds are doubles.
+    log-normaliser (`log_totals`) and the number of configurations (`counts`) of every set, the
+    probability of every pair (`pairs`, sets × n × n, below the diagonal), and the `best`
+    configurations (sets × K × n labels by first appearance; `best_logs`, sets × K log-weights, −∞
+    beyond the last). The sum of |θ| of a set must be so small that products of odds are doubles.
 
     Template i is bit n − 1 − i here, so that equal configurations are listed as those of a single
     set are (`listed.cell_order`).
@@ -221,12 +221,12 @@ def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: igno
         best_logs[s, :] = -math.inf
         _list_best(log_w, most, names, best[s], best_logs[s])
         for row in range(best.shape[1]):
-            _renumber(best[s, row], names)
+            number_by_appearance(best[s, row], names)
 
 
 @kernel()
 def _pair_log_weights(theta, log_w):  # type: ignore[no-untyped-def]
-    """Fill the sum of θ over the pairs of every subset; −∞ for the empty one."""
+    """Fill log_w, the sum of `theta` over the pairs of every subset; −∞ for the empty one."""
     log_w[0] = 0.0
     for i in range(theta.shape[0]):
         bit = 1 << i
@@ -243,9 +243,10 @@ def _pair_log_weights(theta, log_w):  # type: ignore[no-untyped-def]
 def _list_best(log_w, most, cells, best, logs):  # type: ignore[no-untyped-def]
     """Search depth first over the cell of the last open template, pruned by the K-th best so far.
 
-    `most` is what `fill_best` fills. At each depth: what is open, the others beside its last
-    template that may still be joined, and the log-weight so far. (A loop with a stack: compiled
-    recursion cannot be cached.)
+    `most` is what `fill_best` fills; `cells` (n) are the masks chosen so far, `best` (K × n) and
+    `logs` (K) what was found. At each depth: what is open, the others beside its last template that
+    may still be joined, and the log-weight so far. (A loop with a stack: compiled recursion cannot
+    be cached.)
     """
     n = cells.shape[0]
     rest, joined = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
@@ -274,7 +275,7 @@ def _list_best(log_w, most, cells, best, logs):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _keep(best, logs, cells, weight):  # type: ignore[no-untyped-def]
-    """Insert among the best; an equal one that came before stays before."""
+    """Insert cells (masks) among the best (K × n labels, K logs), behind those of equal weight."""
     k = logs.shape[0] - 1
     if weight <= logs[k]:
         return
@@ -290,12 +291,12 @@ def _keep(best, logs, cells, weight):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _renumber(labels, names):  # type: ignore[no-untyped-def]
-    """Name cells by first appearance."""
-    names[:] = -1
+def number_by_appearance(labels, numbers):  # type: ignore[no-untyped-def]
+    """Replace labels, below n, by numbers in the order of appearance; `numbers` (n) is room."""
+    numbers[:] = -1
     used = 0
     for i in range(labels.shape[0]):
-        if names[labels[i]] < 0:
-            names[labels[i]] = used
+        if numbers[labels[i]] < 0:
+            numbers[labels[i]] = used
             used += 1
-        labels[i] = names[labels[i]]
+        labels[i] = numbers[labels[i]]

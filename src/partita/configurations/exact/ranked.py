@@ -10,6 +10,13 @@ for each size; multiply them as polynomials in the size; invert the sums. The hi
 (bits) are decided one after another, depth first. A node has rows of f and g by the number of
 decided bits that a subset holds, each row over the bits still open. The last nine bits are
 processed together in the cache.
+
+Memory belongs to one thread. The `arena` has rows over the open bits, `stride` numbers apart, from
+`start` on (`level_places`): of both factors for the sizes 0…t, and of results. `f`, `g` and `h` (of
+the `scratch`) have the factors and the product of one block: after PAD rows of zeros, row r is for
+subsets of size r, BLOCK numbers in ROW. `rows` is any of these three; a leaf begins at `start` of
+each row; `t` counts the decided bits that the node holds and `depth` those decided; `zeros` is a
+piece of BLOCK zeros; `lanes` is 8, and `into` what is written (a place in the arena, or an array).
 """
 
 from __future__ import annotations
@@ -45,6 +52,7 @@ def scratch_size(bits: int) -> int:
 
 @kernel()
 def _clear(rows, first, last, start, width):  # type: ignore[no-untyped-def]
+    """Set `width` numbers from `start` on in each of the rows first…last to 0."""
     for r in range(first, last + 1):
         place = (PAD + r) * ROW + start
         rows[place : place + width] = 0.0
@@ -94,100 +102,80 @@ def _gather_lanes(rows, e, into):  # type: ignore[no-untyped-def]
         into[n + U(7)] = d7 - d3
 
 
+@kernel(inline="always")
+def _sum_row(rows, p, q, apart, lanes):  # type: ignore[no-untyped-def]
+    """Sum numbers that lie `apart`, one for each subset of three bits, into the row at q.
+
+    Subsets of size k come from k rows below the row at p + R3. Inlined where `apart` is constant:
+    so the loop is vectorised.
+    """
+    two, three, four, five = U(2) * apart, U(3) * apart, U(4) * apart, U(5) * apart
+    six, seven = U(6) * apart, U(7) * apart
+    for x in range(lanes):
+        low, second, third = rows[p + R3 + x], rows[p + R2 + two + x], rows[p + R2 + four + x]
+        fifth, sixth = rows[p + R1 + five + x], rows[p + R1 + six + x]
+        sum1, sum2 = low + rows[p + R2 + apart + x], low + second
+        sum3 = sum1 + second + rows[p + R1 + three + x]
+        sum7 = sum3 + third + fifth + sixth + rows[p + seven + x]
+        rows[q + x] = low
+        rows[q + apart + x] = sum1
+        rows[q + two + x] = sum2
+        rows[q + three + x] = sum3
+        rows[q + four + x] = low + third
+        rows[q + five + x] = sum1 + third + fifth
+        rows[q + six + x] = sum2 + third + sixth
+        rows[q + seven + x] = sum7
+
+
 @kernel()
 def _spread(rows, top):  # type: ignore[no-untyped-def]
     """Sum rows 0…top over subsets of the three highest bits of a block, into rows 0…top + 3."""
     _clear(rows, top + 1, top + 3, 0, BLOCK)
     p = U((PAD + top) * ROW)  # three rows below the one that is written
     for _ in range(top + 4):
-        for x in range(U(64)):
-            low, second = rows[p + R3 + x], rows[p + R2 + U(128) + x]
-            third = rows[p + R2 + U(256) + x]
-            five, six = rows[p + R1 + U(320) + x], rows[p + R1 + U(384) + x]
-            one, two = low + rows[p + R2 + U(64) + x], low + second
-            three = one + second + rows[p + R1 + U(192) + x]
-            seven = three + third + five + six + rows[p + U(448) + x]
-            rows[p + R3 + U(64) + x] = one
-            rows[p + R3 + U(128) + x] = two
-            rows[p + R3 + U(192) + x] = three
-            rows[p + R3 + U(256) + x] = low + third
-            rows[p + R3 + U(320) + x] = one + third + five
-            rows[p + R3 + U(384) + x] = two + third + six
-            rows[p + R3 + U(448) + x] = seven
+        _sum_row(rows, p, p + R3, U(64), U(64))
         p -= R1
 
 
 @kernel()
-def _gather(rows, first, last):  # type: ignore[no-untyped-def]
-    """Invert the sums over the three highest bits of a block, for the sizes first…last."""
-    p = U((PAD + first) * ROW)
-    for _ in range(first, last + 1):
-        for x in range(U(64)):
-            b0, c0 = rows[p + R1 + x], rows[p + R2 + x]
-            c1, c2 = rows[p + R2 + U(64) + x], rows[p + R2 + U(128) + x]
-            c4 = rows[p + R2 + U(256) + x]
-            d7 = rows[p + R3 + U(448) + x] - rows[p + R3 + U(384) + x]
-            d7 -= rows[p + R3 + U(320) + x] - rows[p + R3 + U(256) + x]
-            d3 = rows[p + R3 + U(192) + x] - rows[p + R3 + U(128) + x]
-            d3 -= rows[p + R3 + U(64) + x] - rows[p + R3 + x]
-            rows[p + U(64) + x] = rows[p + R1 + U(64) + x] - b0
-            rows[p + U(128) + x] = rows[p + R1 + U(128) + x] - b0
-            rows[p + U(192) + x] = (rows[p + R2 + U(192) + x] - c2) - (c1 - c0)
-            rows[p + U(256) + x] = rows[p + R1 + U(256) + x] - b0
-            rows[p + U(320) + x] = (rows[p + R2 + U(320) + x] - c4) - (c1 - c0)
-            rows[p + U(384) + x] = (rows[p + R2 + U(384) + x] - c4) - (c2 - c0)
-            rows[p + U(448) + x] = d7 - d3
-        p += R1
-
-
-@kernel()
 def _spread_leaf(rows, start, top, lanes):  # type: ignore[no-untyped-def]
-    """Sum over subsets of the last three bits of a leaf; the result is SHIFT rows further.
+    """Sum rows 0…top over subsets of a leaf's last three bits; the result is SHIFT rows further.
 
     The number of lanes is always 8. As a constant it would be unrolled instead of vectorised.
     """
     _clear(rows, top + 1, top + 3, start, LEAF)
     p = U((PAD + top) * ROW + start)
     for _ in range(top + 4):
-        q = p + R3
-        for x in range(lanes):
-            low, second, third = rows[q + x], rows[p + R2 + U(16) + x], rows[p + R2 + U(32) + x]
-            five, six = rows[p + R1 + U(40) + x], rows[p + R1 + U(48) + x]
-            one, two = low + rows[p + R2 + U(8) + x], low + second
-            three = one + second + rows[p + R1 + U(24) + x]
-            seven = three + third + five + six + rows[p + U(56) + x]
-            rows[q + R4 + x] = low
-            rows[q + R4 + U(8) + x] = one
-            rows[q + R4 + U(16) + x] = two
-            rows[q + R4 + U(24) + x] = three
-            rows[q + R4 + U(32) + x] = low + third
-            rows[q + R4 + U(40) + x] = one + third + five
-            rows[q + R4 + U(48) + x] = two + third + six
-            rows[q + R4 + U(56) + x] = seven
+        _sum_row(rows, p, p + R3 + R4, U(8), lanes)
         p -= R1
     _clear(rows, 0, SHIFT - 1, start, LEAF)
     _clear(rows, SHIFT + top + 4, SHIFT + top + 6, start, LEAF)
 
 
-@kernel()
-def _gather_leaf(rows, start, first, last):  # type: ignore[no-untyped-def]
-    """Invert the sums over the last three bits of a leaf, for the sizes first…last."""
+@kernel(inline="always")
+def _gather(rows, start, first, last, apart):  # type: ignore[no-untyped-def]
+    """Invert the sums over three bits for the sizes first…last: numbers of subsets lie `apart`.
+
+    They are the highest bits of a block (64 apart) or the last ones of the leaf at `start` (8).
+    """
+    two, three, four, five = U(2) * apart, U(3) * apart, U(4) * apart, U(5) * apart
+    six, seven = U(6) * apart, U(7) * apart
     p = U((PAD + first) * ROW + start)
     for _ in range(first, last + 1):
-        for x in range(U(8)):
+        for x in range(apart):
             b0, c0 = rows[p + R1 + x], rows[p + R2 + x]
-            c1, c2, c4 = rows[p + R2 + U(8) + x], rows[p + R2 + U(16) + x], rows[p + R2 + U(32) + x]
-            d7 = rows[p + R3 + U(56) + x] - rows[p + R3 + U(48) + x]
-            d7 -= rows[p + R3 + U(40) + x] - rows[p + R3 + U(32) + x]
-            d3 = rows[p + R3 + U(24) + x] - rows[p + R3 + U(16) + x]
-            d3 -= rows[p + R3 + U(8) + x] - rows[p + R3 + x]
-            rows[p + U(8) + x] = rows[p + R1 + U(8) + x] - b0
-            rows[p + U(16) + x] = rows[p + R1 + U(16) + x] - b0
-            rows[p + U(24) + x] = (rows[p + R2 + U(24) + x] - c2) - (c1 - c0)
-            rows[p + U(32) + x] = rows[p + R1 + U(32) + x] - b0
-            rows[p + U(40) + x] = (rows[p + R2 + U(40) + x] - c4) - (c1 - c0)
-            rows[p + U(48) + x] = (rows[p + R2 + U(48) + x] - c4) - (c2 - c0)
-            rows[p + U(56) + x] = d7 - d3
+            c1, c2, c4 = rows[p + R2 + apart + x], rows[p + R2 + two + x], rows[p + R2 + four + x]
+            d7 = rows[p + R3 + seven + x] - rows[p + R3 + six + x]
+            d7 -= rows[p + R3 + five + x] - rows[p + R3 + four + x]
+            d3 = rows[p + R3 + three + x] - rows[p + R3 + two + x]
+            d3 -= rows[p + R3 + apart + x] - rows[p + R3 + x]
+            rows[p + apart + x] = rows[p + R1 + apart + x] - b0
+            rows[p + two + x] = rows[p + R1 + two + x] - b0
+            rows[p + three + x] = (rows[p + R2 + three + x] - c2) - (c1 - c0)
+            rows[p + four + x] = rows[p + R1 + four + x] - b0
+            rows[p + five + x] = (rows[p + R2 + five + x] - c4) - (c1 - c0)
+            rows[p + six + x] = (rows[p + R2 + six + x] - c4) - (c2 - c0)
+            rows[p + seven + x] = d7 - d3
         p += R1
 
 
@@ -242,7 +230,7 @@ def _multiply_eight(f, g, h, first):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _multiply(f, g, h, start, top, first, last):  # type: ignore[no-untyped-def]
-    """Compute the coefficients first…last of the product of two polynomials of degree `top`."""
+    """Compute in h the coefficients first…last of the product of f and g, both of degree `top`."""
     for k in range(first, last + 1, 4):
         at = (PAD + k) * ROW + start
         into = h[at : at + 3 * ROW + LEAF]
@@ -266,13 +254,17 @@ def _multiply(f, g, h, start, top, first, last):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _size(mask):  # type: ignore[no-untyped-def]
-    """Return the number of members of a subset of three."""
+    """Return the number of members of a subset of three, a `mask`."""
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2)
 
 
 @kernel()
 def _block(arena, node, t, depth, f, g, h, zeros, lanes):  # type: ignore[no-untyped-def]
-    """Process the last nine bits: rank, transform, multiply, transform back."""
+    """Process the last nine bits: rank, transform, multiply, transform back.
+
+    `node` (5): where the arena has both factors, their stride, where it has the results, their
+    stride.
+    """
     _spread_lanes(arena, node[0], node[2], t, f, zeros)
     _spread_lanes(arena, node[1], node[2], t, g, zeros)
     _spread(f, t + 3)
@@ -282,8 +274,8 @@ def _block(arena, node, t, depth, f, g, h, zeros, lanes):  # type: ignore[no-unt
         _spread_leaf(f, start, least + 3, lanes)
         _spread_leaf(g, start, least + 3, lanes)
         _multiply(f, g, h, start, least + 6, least, depth + BLOCK_BITS)
-        _gather_leaf(h, start, least, depth + 6)
-    _gather(h, t, depth + 3)
+        _gather(h, start, least, depth + 6, U(8))
+    _gather(h, 0, t, depth + 3, U(64))
     for e in range(t, depth + 1):
         place = node[3] + e * node[4]
         _gather_lanes(h, e, arena[place : place + BLOCK])
@@ -294,7 +286,8 @@ def _with_two(arena, start, stride, quarter, t, into, zeros):  # type: ignore[no
     """Sum rows 0…t of a node over its two highest bits, for the children with one or both.
 
     The child with the lower bit has rows 0…t + 1, then that with the higher one, then that with
-    both has rows 0…t + 2. Rows are processed in pieces as long as the zeros.
+    both has rows 0…t + 2, each of `quarter` numbers. Rows are processed in pieces as long as the
+    zeros.
     """
     apart = quarter + PADDING
     for j in range(t + 3):
@@ -323,8 +316,8 @@ def _with_two(arena, start, stride, quarter, t, into, zeros):  # type: ignore[no
 def _without_two(arena, into, stride, quarter, source, size, t, depth):  # type: ignore[no-untyped-def]
     """Invert the sums over two bits: the results of the child with both are in their place.
 
-    Those of the others, `size` apart, are the children without any, with the lower and with the
-    higher bit.
+    Those of the others, `size` apart from `source` on, are the children without any, with the lower
+    and with the higher bit; each row has `quarter` numbers.
     """
     apart = quarter + PADDING
     for e in range(t, depth + 1):
@@ -427,7 +420,11 @@ STEP = 4096  # numbers of a row that are summed together
 
 @kernel(entry="f8[:], i8, i8, i8, f8[:], i8")
 def sum_rows(rows, count, stride, chosen, into, width):  # type: ignore[no-untyped-def]
-    """Sum rows 0…count over the subsets of the chosen highest bits, into rows by size."""
+    """Sum rows 0…count over the subsets of the chosen highest bits, into rows by size.
+
+    `rows` (the whole table's, `stride` apart) are read in pieces of `width`, one for each choice of
+    the highest bits; the rows of `into` are `width` + PADDING apart.
+    """
     last, apart = count, width + PADDING
     for bit in range(8):
         last += chosen >> bit & 1
@@ -456,7 +453,9 @@ def add_results(  # type: ignore[no-untyped-def]
 ):
     """Invert the sums over the highest bits: add results to those of all choices with more bits.
 
-    The results of the choice without bits come first and are copied.
+    `results` (rows of `width` numbers) are of the choice `chosen`, a mask of so many `bits`; `into`
+    has rows `stride` apart, first…last are filled. The results of the choice without bits come
+    first and are copied.
     """
     others = ((1 << bits) - 1) ^ chosen
     mask = others

@@ -2,6 +2,15 @@
 
 Sets of up to 14 records have tables over all subsets, the same as a single set has
 (`exact.kernels`), one set after another in the same memory.
+
+Arrays, unless a function says otherwise: `links` are all sets and `answers` is what is filled, both
+the caller's; `rule` says when clusters merge. Set `k` has the n nodes from `first` on, `size` of
+them (n; `sizes` where `size` becomes those of clusters) counts their records. `weights` (n × n,
+below the diagonal) are those of edges; `w`, `z` and `sums` (2^n) are tables over subsets; `p`
+(n × n) has the probability of every pair. `rows` (draws × n) are drawn labels, of which `label`,
+`labels` and `row` are those of one configuration; `order` has the nodes cluster by cluster, and
+`state` (1) is that of the random numbers. `mean` and `nearest` (n × n, n): the mean probability
+between clusters, which are called by their first nodes, and the nearest one of each.
 """
 
 from __future__ import annotations
@@ -12,7 +21,7 @@ import numpy as np
 
 from partita.compilation import kernel, kernel_record, uncounted
 from partita.configurations.exact.kernels import fill_normalisers, fill_together, last_bit
-from partita.configurations.forest.kernels import DONE, draw, eliminate, fill_tree_weights
+from partita.configurations.forest.kernels import fill_tree_weights
 from partita.configurations.forest.model import Links
 from partita.core import BoolArray, FloatArray, IntArray
 
@@ -46,14 +55,15 @@ class MergeRule(NamedTuple):
 class Answers(NamedTuple):
     """Answers for all sets in flat arrays; positions of nodes are those within their set.
 
-    For each node: the first node of its cluster, the mean probability that one of its records is
-    the same as another of its cluster, the probability that the cluster is exactly right, and
-    `side`, its side of the best split. At the first node of a cluster: the probability of its best
-    split, the best merge and its probability. At every node but the first of a set, one merge of
-    the hierarchy: the mean probability between both parts, how many pairs lie between them, and of
-    these the pair whose probability is nearest ½. For each row the probability of the pair; for
-    each set the expected numbers of entities and of true pairs; for each draw the numbers of
-    entities, true pairs, and true pairs within clusters, over all sets.
+    For each node: `label`, the first node of its cluster; `membership`, the mean probability that
+    one of its records is the same as another of its cluster; `exact`, the probability that the
+    cluster is exactly right; `side`, its side of the best split. At the first node of a cluster:
+    the probabilities of its best `split` and of its best `merge`, which is `merge_with`. At every
+    node but the first of a set, one merge of the hierarchy: its `height`, the mean probability
+    between both parts; how many pairs lie `between` them, and of these the pair (`ask_left`,
+    `ask_right`) whose probability `ask` is nearest ½. For each row the probability of the `pair`;
+    for each set the expected numbers of `entities` and of `true_pairs`; `drawn`: for each draw the
+    numbers of entities, true pairs, and true pairs within clusters, over all sets (3 × draws).
     """
 
     label: IntArray
@@ -77,17 +87,11 @@ class Answers(NamedTuple):
 @kernel(entry="Links, i8[:], MergeRule, Answers")
 def answer_small(links: Links, chosen: IntArray, rule: MergeRule, answers: Answers) -> None:
     """Answer the chosen sets, each of at most 14 records, exactly."""
-    most = 1
+    w, z, weights = _room(links, chosen)
+    p, sums = np.empty_like(weights), np.empty_like(w)
     for k in chosen:
-        most = max(most, links.starts[k + 1] - links.starts[k])
-    w, z, sums = np.empty(1 << most), np.empty(1 << most), np.empty(1 << most)
-    weights, p = np.empty((most, most)), np.empty((most, most))
-    for k in chosen:
-        first, last = links.starts[k], links.starts[k + 1]
-        n, size = last - first, links.size[first:last]
-        _weigh(links, k, first, n, weights)
-        fill_tree_weights(weights, size, links.apart[first:last], w)
-        fill_normalisers(w[: 1 << n], z[: 1 << n])
+        first, n = links.starts[k], _fill_tables(links, k, weights, w, z)
+        size = links.size[first : first + n]
         answers.entities[k], answers.true_pairs[k] = _pair_marginals(w, z, size, p, sums)
         _rows(links, k, p, answers)
         for i in range(n):
@@ -101,20 +105,13 @@ def answer_small(links: Links, chosen: IntArray, rule: MergeRule, answers: Answe
 
 @kernel(entry="Links, i8[:], i8[:,:]")
 def draw_small(links: Links, chosen: IntArray, rows: IntArray) -> None:
-    """Draw configurations of the chosen sets, each of at most 14 records, one in each row.
+    """Draw configurations of the `chosen` sets, each of at most 14 records, one in each of `rows`.
 
     The label of a node is the first node of its cell, counted within the set.
     """
-    most = 1
+    w, z, weights = _room(links, chosen)
     for k in chosen:
-        most = max(most, links.starts[k + 1] - links.starts[k])
-    w, z, weights = np.empty(1 << most), np.empty(1 << most), np.empty((most, most))
-    for k in chosen:
-        first, last = links.starts[k], links.starts[k + 1]
-        n = last - first
-        _weigh(links, k, first, n, weights)
-        fill_tree_weights(weights, links.size[first:last], links.apart[first:last], w)
-        fill_normalisers(w[: 1 << n], z[: 1 << n])
+        first, n = links.starts[k], _fill_tables(links, k, weights, w, z)
         state = np.array([links.seeds[k]], dtype=np.uint64)
         for d in range(rows.shape[0]):
             left = (1 << n) - 1
@@ -130,17 +127,10 @@ def draw_small(links: Links, chosen: IntArray, rows: IntArray) -> None:
 
 @kernel(entry="Links, i8[:], f8[:]")
 def key_log_probabilities(links, labels, logs):  # type: ignore[no-untyped-def]
-    """Fill the log-probability of the key of every set, each of at most 14 records."""
-    most = 1
+    """Fill in `logs` the log-probability of the key (`labels`) of sets of up to 14 records."""
+    w, z, weights = _room(links, np.arange(len(logs)))
     for k in range(len(logs)):
-        most = max(most, links.starts[k + 1] - links.starts[k])
-    w, z, weights = np.empty(1 << most), np.empty(1 << most), np.empty((most, most))
-    for k in range(len(logs)):
-        first, last = links.starts[k], links.starts[k + 1]
-        n = last - first
-        _weigh(links, k, first, n, weights)
-        fill_tree_weights(weights, links.size[first:last], links.apart[first:last], w)
-        fill_normalisers(w[: 1 << n], z[: 1 << n])
+        first, n = links.starts[k], _fill_tables(links, k, weights, w, z)
         cells = np.zeros(n, dtype=np.int64)
         for i in range(n):
             cells[labels[first + i]] |= 1 << i
@@ -151,8 +141,19 @@ def key_log_probabilities(links, labels, logs):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _weigh(links, k, first, n, weights):  # type: ignore[no-untyped-def]
-    rate = links.rate[k]
+def _room(links, chosen):  # type: ignore[no-untyped-def]
+    """Return tables over subsets and a matrix of weights for the largest of the chosen sets."""
+    most = 1
+    for k in chosen:
+        most = max(most, links.starts[k + 1] - links.starts[k])
+    return np.empty(1 << most), np.empty(1 << most), np.empty((most, most))
+
+
+@kernel()
+def _fill_tables(links, k, weights, w, z):  # type: ignore[no-untyped-def]
+    """Fill the weights of the pairs of set k, of its cells and of its subsets; return its nodes."""
+    first, last, rate = links.starts[k], links.starts[k + 1], links.rate[k]
+    n = last - first
     for i in range(n):
         for j in range(i):
             weights[i, j] = rate * links.charge[first + i] * links.charge[first + j]
@@ -160,6 +161,9 @@ def _weigh(links, k, first, n, weights):  # type: ignore[no-untyped-def]
         a, b = links.left[row], links.right[row]
         if a != b:
             weights[max(a, b), min(a, b)] += links.extra[row]
+    fill_tree_weights(weights, links.size[first:last], links.apart[first:last], w)
+    fill_normalisers(w[: 1 << n], z[: 1 << n])
+    return n
 
 
 @kernel()
@@ -211,8 +215,9 @@ def _link(p, sizes, first, rule, answers):  # type: ignore[no-untyped-def]
 def _cut(merges, sizes, first, rule, whole, into, answers):  # type: ignore[no-untyped-def]
     """Fill the clusters: the second of each two that merge joins the first where the rule says so.
 
-    `whole` and `into` are overwritten: whether all merges of a cluster so far were made (1 or 0),
-    and which cluster it joined.
+    `merges` (n × 2) are those of the hierarchy, from row 1 on. `whole` and `into` (n) are
+    overwritten: whether all merges of a cluster so far were made (1 or 0), and which cluster it
+    joined.
     """
     n = len(sizes)
     for i in range(n):
@@ -231,7 +236,7 @@ def _cut(merges, sizes, first, rule, whole, into, answers):  # type: ignore[no-u
 
 @uncounted
 def _least(rule, between):  # type: ignore[no-untyped-def]
-    """Return the mean probability from which two clusters are merged."""
+    """Return the least mean to merge two clusters with so many pairs `between` them."""
     if between <= 2.0:
         return rule.least
     few = rule.lowered + (1.0 - rule.lowered) * (2.0 / between) ** 2
@@ -241,6 +246,7 @@ def _least(rule, between):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _closest(mean, size, nearest):  # type: ignore[no-untyped-def]
+    """Return the two clusters with the largest mean."""
     a, best = 0, -np.inf
     for i in range(len(size)):
         if size[i] > 0.0 and nearest[i] >= 0 and mean[i, nearest[i]] > best:
@@ -266,6 +272,7 @@ def _merge(mean, size, nearest, a, b):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _nearest(mean, size, i, n):  # type: ignore[no-untyped-def]
+    """Return the cluster with the largest mean to cluster i, of n."""
     found, best = NONE, -np.inf
     for j in range(n):
         if j != i and size[j] > 0.0 and mean[i, j] > best:
@@ -275,7 +282,10 @@ def _nearest(mean, size, i, n):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _ask(p, n, cluster, a, b, place, answers):  # type: ignore[no-untyped-def]
-    """Note the pair between two clusters whose probability is nearest ½."""
+    """Note at `place` the pair between clusters a and b whose probability is nearest ½.
+
+    `cluster` (n) has the cluster of each node so far.
+    """
     distance = 2.0
     for i in range(n):
         if cluster[i] == a:
@@ -288,6 +298,7 @@ def _ask(p, n, cluster, a, b, place, answers):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _memberships(p, size, first, answers):  # type: ignore[no-untyped-def]
+    """Fill the mean probability that a record of a node is the same as another of its cluster."""
     for i in range(len(size)):
         total = others = size[i] - 1.0
         for j in range(len(size)):
@@ -299,6 +310,7 @@ def _memberships(p, size, first, answers):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _rows(links, k, p, answers):  # type: ignore[no-untyped-def]
+    """Fill the probability of the pair of each row of the set."""
     for row in range(links.row_starts[k], links.row_starts[k + 1]):
         answers.pair[row] = p[links.left[row], links.right[row]]
 
@@ -330,7 +342,10 @@ def _exact_clusters(w, z, n, first, answers):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _best_split(w, z, full, mask, place, answers):  # type: ignore[no-untyped-def]
-    """Return the part that leaves the first record, where both parts are most probable."""
+    """Return the part of the cluster `mask` that leaves its first record, both parts most probable.
+
+    The probability goes to `place`; `full` is the mask of all nodes.
+    """
     others, found, best = mask & (mask - 1), 0, 0.0
     c = others
     while c > 0:
@@ -355,7 +370,7 @@ def _random(state):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _draw_totals(w, z, sums, size, first, seed, answers):  # type: ignore[no-untyped-def]
-    """Add one set to the draws: cells, true pairs, and true pairs within clusters.
+    """Add one set, drawn from its `seed`: cells, true pairs, and true pairs within clusters.
 
     `sums` are overwritten by the cumulative probabilities of the cells of the last node.
     """
@@ -384,7 +399,7 @@ def _draw_totals(w, z, sums, size, first, seed, answers):  # type: ignore[no-unt
 
 @kernel()
 def _drawn_cell(w, z, left, state):  # type: ignore[no-untyped-def]
-    """Draw the cell of the last of the nodes that are left."""
+    """Draw the cell of the last of the nodes that are left (masks)."""
     top = last_bit(left)
     others = left ^ top
     u, c = _random(state) * z[left], others
@@ -412,6 +427,7 @@ def _by_cluster(label):  # type: ignore[no-untyped-def]
 
 @uncounted
 def _add_draw(labels, size, order, cells, first, d, counts, answers):  # type: ignore[no-untyped-def]
+    """Add a configuration with so many cells to draw d of all sets; `counts` (n) is overwritten."""
     n = len(size)
     answers.drawn[0, d] += cells
     counts[:cells] = 0.0
@@ -480,9 +496,21 @@ def mean_counts(rows, size):  # type: ignore[no-untyped-def]
     return cells / rows.shape[0], pairs / rows.shape[0]
 
 
+@kernel(entry="i8[:,:], f8[:,:], f8[:], i8, i8, MergeRule, Answers")
+def answer_rows(rows, p, size, k, first, rule, answers):  # type: ignore[no-untyped-def]
+    """Answer set k, whose nodes begin at `first`, from draws, and add it to the draws of all sets.
+
+    `rows` are labels from 0, a row for each draw, `p` the probabilities of pairs, `size` the
+    records of nodes; `rule` says what is merged, and `answers` are filled.
+    """
+    answer_draws(rows, count_cells(rows), p, size, first, rule, answers)
+    add_draws(rows, size, first, answers)
+    answers.entities[k], answers.true_pairs[k] = mean_counts(rows, size)
+
+
 @kernel(entry="i8[:,:], i8[:], i8[:], f8[:]")
 def row_shares(rows, left, right, p):  # type: ignore[no-untyped-def]
-    """Fill the share of the draws in which the pair of each row has the same label."""
+    """Fill p of rows: the share of draws in which `left` and `right` have the same label."""
     for e in range(len(left)):
         same = 0
         for d in range(rows.shape[0]):
@@ -512,123 +540,14 @@ def shares(rows, p):  # type: ignore[no-untyped-def]
             p[j, i] = p[i, j]
 
 
-@kernel(entry="Links, i8, f8[:], MergeRule, i8, rng, Answers")
-def answer_medium(links, k, soft, rule, draws, rng, answers):  # type: ignore[no-untyped-def]
-    """Answer a set without cannot-links from exact draws; False if it is too dense for lists.
-
-    The value of a pair in `soft` counts as one more draw.
-    """
-    first, last = links.starts[k], links.starts[k + 1]
-    size = links.size[first:last]
-    begin, end = links.row_starts[k], links.row_starts[k + 1]
-    pair = answers.pair[begin:end]
-    rows, possible = _draw_rows(links, k, first, last - first, draws, rng, pair)
-    if not possible:
-        return False
-    p = np.empty((last - first, last - first))
-    shares(rows, p)
-    for row in range(begin, end):
-        a, b = links.left[row], links.right[row]
-        p[a, b] = p[b, a] = pair[row - begin]
-        if a != b:
-            answers.pair[row] = (pair[row - begin] * draws + soft[row]) / (draws + 1.0)
-    answer_draws(rows, count_cells(rows), p, size, first, rule, answers)
-    add_draws(rows, size, first, answers)
-    answers.entities[k], answers.true_pairs[k] = mean_counts(rows, size)
-    return True
-
-
-@kernel()
-def _draw_rows(links, k, first, n, draws, rng, pair):  # type: ignore[no-untyped-def]
-    """Return draws with labels in order of appearance, and whether they were possible.
-
-    The probability of the pair of each row is filled.
-    """
-    start, length, index, value = _neighbours(links, k, n)
-    begin, end = links.row_starts[k], links.row_starts[k + 1]
-    left, right = links.left[begin:end], links.right[begin:end]
-    weight = _row_weights(left, right, start, length, index, value)
-    charge, rate = links.charge[first : first + n], links.rate[k]
-    ground, hub = links.size[first : first + n].copy(), rate * charge.sum() * charge
-    home, hub_ground = np.zeros(n, dtype=np.int64), np.zeros(1)
-    order, total = np.empty(n, dtype=np.int64), np.ones(n)
-    status, count, index, value = eliminate(
-        start, length, index, value, ground, hub, home, hub_ground, order, total, n, 1 << 60
-    )
-    rows = np.empty((draws, n), dtype=np.uint32)
-    if status != DONE:
-        return rows, False
-    charges = np.cumsum(charge) if rate > 0.0 else np.zeros(0)
-    draw(
-        start, length, index, value, ground, hub, hub_ground[0], order, count, total,
-        charges, order[:0], hub_ground, rows, rng,
-        (left, right, weight, links.size[first : first + n], pair),
-    )  # fmt: skip
-    number = np.empty(n, dtype=np.int64)
-    for d in range(draws):
-        _renumber(rows[d], number)
-    return rows, True
-
-
-@uncounted
-def _renumber(row, number):  # type: ignore[no-untyped-def]
-    """Replace labels by numbers in order of appearance."""
-    number[:] = NONE
-    cells = 0
-    for i in range(len(row)):
-        label = row[i]
-        if number[label] == NONE:
-            number[label] = cells
-            cells += 1
-        row[i] = number[label]
-
-
-@kernel()
-def _neighbours(links, k, n):  # type: ignore[no-untyped-def]
-    """Return lists of neighbours with the weights beyond those of all pairs, both ways."""
-    begin, end = links.row_starts[k], links.row_starts[k + 1]
-    length = np.zeros(n, dtype=np.int64)
-    for row in range(begin, end):
-        if links.left[row] != links.right[row] and links.extra[row] > 0.0:
-            length[links.left[row]] += 1
-            length[links.right[row]] += 1
-    start = np.cumsum(length) - length
-    index, value = np.empty(max(1, length.sum()), dtype=np.int64), np.empty(max(1, length.sum()))
-    length[:] = 0
-    for row in range(begin, end):
-        a, b, weight = links.left[row], links.right[row], links.extra[row]
-        if a != b and weight > 0.0:
-            _add_neighbour(start, length, index, value, a, b, weight)
-            _add_neighbour(start, length, index, value, b, a, weight)
-    return start, length, index, value
-
-
-@kernel()
-def _row_weights(left, right, start, length, index, value):  # type: ignore[no-untyped-def]
-    """Return the weight of the edge of each row, 0 without one."""
-    weight = np.zeros(len(left))
-    for row in range(len(left)):
-        a = left[row]
-        for x in range(start[a], start[a] + length[a]):
-            if index[x] == right[row]:
-                weight[row] = value[x]
-    return weight
-
-
-@uncounted
-def _add_neighbour(start, length, index, value, a, b, weight):  # type: ignore[no-untyped-def]
-    for x in range(start[a], start[a] + length[a]):
-        if index[x] == b:
-            value[x] += weight
-            return
-    index[start[a] + length[a]] = b
-    value[start[a] + length[a]] = weight
-    length[a] += 1
-
-
 @kernel()
 def _drawn_clusters(rows, cell_sizes, first, answers):  # type: ignore[no-untyped-def]
-    """Count for each cluster the draws that have it exactly, split in two, or merged with one."""
+    """Count for each cluster the draws that have it exactly, split in two, or merged with one.
+
+    `cell_sizes` as in `answer_draws`; `codes` (n) are random numbers of nodes, whose exclusive or
+    identifies a part; `merged` (n) counts the draws that merge the cluster at hand with each other
+    one.
+    """
     n = rows.shape[1]
     sizes, merged = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     codes = np.empty(n, dtype=np.int64)
@@ -652,6 +571,11 @@ def _drawn_clusters(rows, cell_sizes, first, answers):  # type: ignore[no-untype
 def _drawn_cluster(  # type: ignore[no-untyped-def]
     rows, cell_sizes, sizes, members, codes, merged, first, answers
 ):
+    """Fill the answers of one cluster, its nodes `members`, from the draws.
+
+    `cell_sizes` as in `answer_draws`; `sizes` (n) are the nodes of clusters; `codes` and `merged`
+    as in `_drawn_clusters`.
+    """
     draws, k = rows.shape[0], len(members)
     keys, of_draw = np.empty(draws, dtype=np.int64), np.empty(draws, dtype=np.int64)
     splits, exact = 0, 0
@@ -682,7 +606,8 @@ def _drawn_cluster(  # type: ignore[no-untyped-def]
 def _two_parts(row, cell_sizes, members, codes):  # type: ignore[no-untyped-def]
     """Return how many share the cell of the first, and whether a draw is an exact split in two.
 
-    The third value identifies the part that leaves the first record.
+    The third value, from the `codes` of `members`, identifies the part that leaves the first
+    record; `cell_sizes` is the row of the draw.
     """
     one, second = row[members[0]], NONE
     inside, other, key = 0, 0, 0
@@ -700,7 +625,11 @@ def _two_parts(row, cell_sizes, members, codes):  # type: ignore[no-untyped-def]
 
 @uncounted
 def _count_merge(row, more, own, sizes, merged, first, answers):  # type: ignore[no-untyped-def]
-    """Count a draw in which the cell is the cluster and exactly one other cluster."""
+    """Count in `merged` a draw in which the cell is the cluster and exactly one other cluster.
+
+    `own` is the first node of the cluster, `more` the nodes of its cell beyond it, `sizes` those of
+    clusters.
+    """
     found = NONE
     for i in range(len(row)):
         if row[i] == row[own] and answers.label[first + i] != answers.label[first + own]:
@@ -713,7 +642,7 @@ def _count_merge(row, more, own, sizes, merged, first, answers):  # type: ignore
 
 @kernel()
 def _most_frequent(keys, of_draw):  # type: ignore[no-untyped-def]
-    """Return how often the most frequent key occurs, and one of its draws."""
+    """Return how often the most frequent of `keys` occurs, and one of its draws (`of_draw`)."""
     order, best, found, x = np.argsort(keys), 0, 0, 0
     while x < len(keys):
         y = x

@@ -4,6 +4,23 @@ All elimination is free of subtraction. A graph has edges, an edge of weight `gr
 node to the ground (the roots of the forest), and an edge to a hub: a star through a hub with
 conductances g_i is the same network as edges g_i·g_j/Σg between all pairs, which is how pairs that
 were not compared are kept without a dense matrix.
+
+Arrays belong to the caller and are changed in place. n nodes; the neighbours of node v are
+index[start[v]:start[v] + length[v]] with the weights in `value`, in a pool that may grow (`starts`:
+n + 1, lists without gaps). `ground` and `hub` (n) are the weights to the ground and to the hub of
+the node, whose number is `home`; `hub_ground` is the weight between each hub and the ground.
+Eliminating v adds w_va·w_vb/total[v] to the edge of every two of its neighbours, where total[v] is
+the sum of its weights: the determinant is the product of `total`. `order` are nodes as they were
+eliminated; `sizes` and `size` count the records of nodes; `apart` has a bit for every node that
+must differ; a hub is made from `charge` (n) and `rate`, as weights rate·charge_i·charge_j.
+
+Drawing restores what was eliminated, the last first. `tree` (n + 2, the hub and the ground last)
+has the `parent` of every node in the tree so far, the weight of that edge (`current`) and a uniform
+part of it, `limit`; the other fields of NODE are of the node that is restored. `core` are nodes not
+eliminated, `hub_sums` the cumulative weights of their hub edges and then of hub_ground, `charges`
+the cumulative charges, and `rng` makes the draws. `parent`, `labels`, `root` (the last before the
+hub or the ground), `via`, `following`, `below` (records of the subtree) and `children` have one
+entry for each node.
 """
 
 from __future__ import annotations
@@ -13,7 +30,7 @@ import math
 import numpy as np
 
 from partita.compilation import kernel, uncounted
-from partita.configurations.exact.kernels import convolve
+from partita.configurations.exact.kernels import convolve, number_by_appearance
 
 DONE, STOPPED, DENSE, FULL = 0, 1, 2, 3
 CLIQUE = 0.7  # of the nodes left that the next one touches: from there on a dense matrix
@@ -89,7 +106,7 @@ def fill_tree_weights(weights, size, apart, w):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _count_records(size, apart, counts):  # type: ignore[no-untyped-def]
-    """Fill the number of records of every subset; -1 if two of its nodes must differ."""
+    """Fill `counts`, the records of every subset; -1 if two of its nodes must differ."""
     counts[0] = 0.0
     for t in range(len(size)):
         for c in range(1 << t):
@@ -99,10 +116,11 @@ def _count_records(size, apart, counts):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _fill_trees(weights, t, trees, links, out):  # type: ignore[no-untyped-def]
-    """Fill the sum over spanning trees of every subset whose last node is t.
+    """Fill `trees`, the sum over spanning trees of every subset, where its last node is t.
 
-    Without t a tree falls into subtrees, each linked to t by one edge; the subtree with the last
-    of the other nodes is one of the subsets that are already filled.
+    Without t a tree falls into subtrees, each linked to t by one edge; the subtree with the last of
+    the other nodes is one of the subsets that are already filled. `links` and `out` (2^n) are
+    overwritten.
     """
     top = 1 << t
     trees[top], links[0] = 1.0, 0.0
@@ -144,7 +162,7 @@ def tree_log_weights(weights, sizes, apart):  # type: ignore[no-untyped-def]
 def cell_log_weights(  # type: ignore[no-untyped-def]
     starts, index, value, sizes, charge, rate, order, cuts, logs
 ):
-    """Fill log w of the cells order[cuts[c]:cuts[c + 1]] by dense elimination."""
+    """Fill `logs`, log w of the cells order[cuts[c]:cuts[c + 1]], by dense elimination."""
     n = sizes.shape[0]
     place = np.full(n, -1)
     for c in range(logs.shape[0]):
@@ -173,7 +191,8 @@ def eliminate(  # type: ignore[no-untyped-def]
 ):
     """Eliminate nodes, those of least degree first; return how it ended and the grown lists.
 
-    The list of a node when it is eliminated is its column of the factor, and stays in the pool.
+    The list of a node when it is eliminated is its column of the factor, and stays in the pool. It
+    ends at a degree above `stop`, or when the pool has more than `most` entries.
     """
     n = start.shape[0]
     room, used = length.copy(), index.shape[0]
@@ -217,6 +236,7 @@ def eliminate(  # type: ignore[no-untyped-def]
 
 @uncounted
 def _enqueue(queue, v, degree):  # type: ignore[no-untyped-def]
+    """Put v first among the nodes of its degree; `queue`: the first of each, after, before."""
     head, after, before = queue
     following = head[degree]
     head[degree], after[v], before[v] = v, following, -1
@@ -226,6 +246,7 @@ def _enqueue(queue, v, degree):  # type: ignore[no-untyped-def]
 
 @uncounted
 def _dequeue(queue, v, degree):  # type: ignore[no-untyped-def]
+    """Take v out of the list of its degree in the `queue`."""
     head, after, before = queue
     if before[v] >= 0:
         after[before[v]] = after[v]
@@ -237,7 +258,10 @@ def _dequeue(queue, v, degree):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _moved(start, length, room, index, value, used, a, k):  # type: ignore[no-untyped-def]
-    """Move the list of a node to the end of the pool, where it has room for k more."""
+    """Move the list of node a to the end of the pool, where it has `room` for k more.
+
+    `used` are the entries of the pool.
+    """
     at, size = start[a], length[a]
     room[a] = (size + k) * 3 // 2
     if used + room[a] > index.shape[0]:
@@ -253,7 +277,11 @@ def _moved(start, length, room, index, value, used, a, k):  # type: ignore[no-un
 
 @uncounted
 def _spread(index, value, at, before, s, k, v, a, share, where):  # type: ignore[no-untyped-def]
-    """Take v out of the list of a, and add its share of the edges of v; return the length."""
+    """Take v out of the list of a, and add its share of the edges of v; return the length.
+
+    The list of a has `before` entries from `at` on, that of v has k from `s` on; `where` (n) is -1
+    throughout before and after.
+    """
     for y in range(before):
         where[index[at + y]] = y
     size, y = before - 1, where[v]
@@ -303,7 +331,7 @@ NODE = np.dtype(
 
 @uncounted
 def _root_at(y, z, v, weight, threshold, tree):  # type: ignore[no-untyped-def]
-    """Attach y to v, and turn the path from y up to z around."""
+    """Attach y to v by an edge (weight, threshold), and turn the path from y up to z around."""
     before, w, t = v, weight, threshold
     node = y
     while True:
@@ -350,7 +378,7 @@ def _restore(  # type: ignore[no-untyped-def]
 
 @uncounted
 def _attribute(a, total, tree):  # type: ignore[no-untyped-def]
-    """Drop the tree edge above a neighbour if it came through the node; return whether it did."""
+    """Drop the tree edge above a if it came through the node of this total; return if it did."""
     product = tree[a]["weight"] * tree[tree[a]["parent"]]["weight"]
     if product > 0.0:
         tree[a]["current"] -= product / total
@@ -361,7 +389,7 @@ def _attribute(a, total, tree):  # type: ignore[no-untyped-def]
 
 @uncounted
 def _choose_one(first, k, index, value, ground, hub, h, rng):  # type: ignore[no-untyped-def]
-    """Choose one neighbour by weight, where no edge was dropped."""
+    """Choose by weight among the k neighbours from `first` on, the ground and the hub h."""
     total, pick = ground, h + 1
     for x in range(first, first + k):
         w = value[x]
@@ -378,7 +406,7 @@ def _choose_one(first, k, index, value, ground, hub, h, rng):  # type: ignore[no
 
 @uncounted
 def _choose(first, k, index, tree, rng):  # type: ignore[no-untyped-def]
-    """Choose a neighbour in each component that the dropped edges leave, by weight."""
+    """Choose by weight one of the k neighbours from `first` on in each component that is left."""
     h = tree.shape[0] - 2
     earth = h + 1
     tree[earth]["sum"], tree[earth]["pick"] = tree[earth]["weight"], earth
@@ -398,7 +426,7 @@ def _choose(first, k, index, tree, rng):  # type: ignore[no-untyped-def]
 
 @uncounted
 def _relink(v, first, k, index, tree, rng):  # type: ignore[no-untyped-def]
-    """Link each component below a dropped edge to the node."""
+    """Link each component below a dropped edge to v, whose k neighbours stand from `first` on."""
     h = tree.shape[0] - 2
     for x in range(k + 1):
         z = index[first + x] if x < k else h
@@ -418,7 +446,7 @@ def _walk(  # type: ignore[no-untyped-def]
     node, start, length, index, sums, ground, hub, hub_ground, hub_sums, core, tree, done,
     rng,
 ):  # fmt: skip
-    """Wilson's walk from one node of the core to the tree; `sums` are cumulative weights."""
+    """Wilson's walk from a node to the tree (`done`); `sums` are cumulative weights of lists."""
     n = start.shape[0]
     h, earth = n, n + 1
     a = node
@@ -473,10 +501,10 @@ def draw(  # type: ignore[no-untyped-def]
 ):
     """Draw forests, one row of labels each: Wilson's walk on the core, then node by node back.
 
-    `value` holds cumulative weights in the lists of the core, plain ones elsewhere. `charges` are
-    cumulative, empty without a hub. `watched` are pairs of nodes (both ends, the weight of their
-    edge), the sizes of nodes, and what is filled: the probability that a pair shares a cell, as
-    the mean over the draws of its probability given all edges but its own.
+    `value` holds cumulative weights in the lists of the core, plain ones elsewhere; `count` nodes
+    are in `order`. `charges` is empty without a hub. `watched` are pairs of nodes (both ends, the
+    weight of their edge), the sizes of nodes, and what is filled: the probability that a pair
+    shares a cell, as the mean over the draws of its probability given all edges but its own.
     """
     n = start.shape[0]
     h, earth = n, n + 1
@@ -509,6 +537,7 @@ def draw(  # type: ignore[no-untyped-def]
         _label(parent, charges, root, following, via, labels[row], rng)
         if watched[0].shape[0] > 0:
             _watch(parent, via, labels[row], watched, below, children, inside)
+        number_by_appearance(labels[row], root)
     for e in range(watched[4].shape[0]):
         watched[4][e] /= labels.shape[0]
 

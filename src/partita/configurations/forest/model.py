@@ -148,7 +148,9 @@ class Links(NamedTuple):
 
     A node is a record, or several that must be the same (`size` counts them). Set k has the nodes
     starts[k]:starts[k + 1] and the rows row_starts[k]:row_starts[k + 1], whose `left` and `right`
-    are positions within the set; `apart` has a bit for every node of the set that must differ.
+    are positions within the set; `apart` has a bit for every node of the set that must differ. The
+    edge between nodes i and j weighs rate[k]·charge[i]·charge[j], and `extra` more for each row of
+    theirs; `seeds` (one for each set) are of its draws.
     """
 
     starts: IntArray
@@ -176,9 +178,9 @@ def scores_of(knowledge: PairKnowledge) -> ForestScores:
     return ForestScores(components(knowledge.must), left, right, theta, apart, complete)
 
 
-def log_odds(p: FloatArray) -> FloatArray:
+def log_odds(p: FloatArray, clip: float = CLIP) -> FloatArray:
     """Return log p/(1−p) of scores as evidence: 0 and 1 are clipped."""
-    clipped = np.clip(p, CLIP, 1.0 - CLIP)
+    clipped = np.clip(p, clip, 1.0 - clip)
     theta: FloatArray = np.log(clipped) - np.log1p(-clipped)
     return theta
 

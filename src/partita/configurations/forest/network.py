@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from partita.configurations.forest.model import Graph
-from partita.core import FloatArray, IntArray, restricted_growth_rows
+from partita.core import FloatArray, IntArray
 from partita.errors import TooLarge
 
 DENSE_CELL = 96  # groups up to which a cell is weighed as a dense matrix
@@ -46,17 +46,20 @@ class Watched(NamedTuple):
 
 @dataclass(eq=False)
 class ForestNetwork:
-    """The graph of one set as lists of neighbours, both ways."""
+    """The graph of one set as lists of neighbours, both ways.
+
+    Draws may `walk` on what is left when nodes with few neighbours are eliminated.
+    """
 
     graph: Graph
     memory: int = 4 << 30
-    starts: IntArray = field(init=False)
-    index: IntArray = field(init=False)
-    value: FloatArray = field(init=False)
+    walk: bool = True
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def lists(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """For each node its neighbours and their weights, as `cell_log_weights` reads them."""
         g = self.graph
-        self.starts, self.index, self.value = _lists(len(g), g.left, g.right, g.extra)
+        return _lists(len(g), g.left, g.right, g.extra)
 
     @cached_property
     def log_normaliser(self) -> float:
@@ -97,8 +100,7 @@ class ForestNetwork:
         g, logs = self.graph, np.empty(int(small.sum()))
         members = order[np.repeat(small, sizes)]
         cuts = np.concatenate([[0], np.cumsum(sizes[small])])
-        lists = (self.starts, self.index, self.value)
-        cell_log_weights(*lists, g.sizes, g.charge, g.rate, members, cuts, logs)
+        cell_log_weights(*self.lists, g.sizes, g.charge, g.rate, members, cuts, logs)
         return logs
 
     def _large_cells(self, labels: IntArray, chosen: np.ndarray) -> FloatArray:
@@ -145,7 +147,9 @@ class ForestNetwork:
         )
         if status == FULL:
             raise self._too_large(float(len(index)) * ENTRY * 4)
-        core = np.setdiff1d(np.arange(n), order[:count])
+        left_over = np.ones(n, dtype=np.bool_)
+        left_over[order[:count]] = False
+        core = np.flatnonzero(left_over)
         factor = Factor(
             start, length, index, value, ground, hub, hub_ground, order[:count], total, core
         )
@@ -210,11 +214,13 @@ class ForestNetwork:
             *(charges, factor.core, hub_sums, rows, rng),
             (watched.left, watched.right, watched.weight, g.sizes, watched.probability),
         )
-        return restricted_growth_rows(rows)
+        return rows
 
     @cached_property
     def _sampler(self) -> Factor:
         """Eliminate nodes with few neighbours; Wilson's walk does the rest where it is short."""
+        if not self.walk:
+            return self._factor
         g = self.graph
         home = np.zeros(len(g), dtype=np.int64)
         partial = self._eliminate(g.left, g.right, g.extra, g.sizes.copy(), home, stop=WALK)

@@ -204,11 +204,10 @@ class SampledForest:
 
     def pairs(self) -> Marginals:
         """Return the shares of the draws, with Clopper–Pearson intervals of one standard error."""
-        together = np.zeros((self.size, self.size), dtype=np.int32)
-        for row in self.rows:
-            order = np.argsort(row, kind="stable")
-            for cell in np.split(order, np.flatnonzero(np.diff(row[order])) + 1):
-                together[np.ix_(cell, cell)] += 1
+        from partita.configurations.forest.batch_kernels import shares
+
+        shares(self.rows, share := np.empty((self.size, self.size)))
+        together = np.rint(share * len(self.rows)).astype(np.int64)
         value, low, high = (table[together] for table in clopper_pearson(len(self.rows)))
         for matrix in (value, low, high):
             np.fill_diagonal(matrix, 1.0)
@@ -419,8 +418,7 @@ class _Search:
         if order:
             inside = np.empty(len(order))
             cuts = np.concatenate([[0], np.cumsum(sizes[fit])])
-            lists = (network.starts, network.index, network.value)
             flat = np.concatenate(order)
-            cell_log_weights(*lists, g.sizes, g.charge, g.rate, flat, cuts, inside)
+            cell_log_weights(*network.lists, g.sizes, g.charge, g.rate, flat, cuts, inside)
             logs[fit] = inside
         return logs

@@ -2,6 +2,13 @@
 
 Configurations grow side by side, mention by mention. Equal cells of different configurations are
 one row of a table, so that what a mention and a cell have together is computed once for all.
+
+Throughout: `mentions` are those of a document in the order of decisions, only read; `attributes`
+and `kin` are its fields, `mention` and `member` rows of `attributes`. `cells` is the table and
+`grown` are the configurations, changed in place; `cell` and `shares` (thousandths by type) are rows
+of `columns` and `types`. `row` (mentions) has the relation bits of the mention at hand to each
+earlier one; `seen` is the field of `cells`, or the row of one cell; `homes` is that of one
+configuration.
 """
 
 from __future__ import annotations
@@ -41,7 +48,8 @@ class CellTable(NamedTuple):
     A cell is a row of `columns`: WITHOUT is the cell that its last member joined, CHILD the cell
     that it became last. `met` lists the cells that exist at a step, `slots` their places there;
     `bits` are all relations of the mention of that step to the members, `seen` is what else it sees
-    of cells that were `marked` with the step; `classes` says which are far.
+    of cells that were `marked` with the step; `classes` says which are far. A cell stands after all
+    of its parts, so that a loop from 1 on meets parts before wholes.
     """
 
     columns: Small
@@ -54,7 +62,7 @@ class CellTable(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Growing configurations: their cells from the most recent on, and how many.
+    """Growing configurations, one a row: `cells` from the most recent on, and `counts` of them.
 
     `homes` holds the first member of each mention's cell.
     """
@@ -181,6 +189,7 @@ def list_cells(grown: Grown, first: int, last: int, cells: CellTable, count: int
 
 @uncounted
 def _remember(mention: Small, shares: Small, cell: Small, j: int) -> None:
+    """Add mention j with its shares of types to what a cell knows of its members."""
     kind, known = mention[code.KIND], 0
     for s in range(len(code.TYPES)):
         cell[SHARES + s] += shares[s]
@@ -209,6 +218,7 @@ def type_agreement(shares: Small, cell: Small) -> int:
 
 @uncounted
 def _agreement(probability: float) -> int:
+    """Return 1 to 8 by the probability, cut at AGREEMENTS."""
     found = 1
     for edge in AGREEMENTS:
         if probability > edge:
@@ -228,7 +238,7 @@ def likeliest_type(cell: Small) -> int:
 
 @uncounted
 def same_type(a: Small, b: Small) -> bool:
-    """Return whether two mentions may well have the same type."""
+    """Return whether two mentions, by their shares a and b, may well have the same type."""
     product, known, other = 0, 0, 0
     for s in range(len(code.TYPES)):
         product += a[s] * b[s]
@@ -257,6 +267,7 @@ def level(bits: int) -> int:
 
 @uncounted
 def _head_level(bits: int) -> int:
+    """Return the likeness of mentions with the same head: 3 to 6 as in `level`."""
     if bits & code.OTHER_NUMERAL:
         return 3
     if bits & code.ALL_OF_LATER:
@@ -299,6 +310,7 @@ def compare_members(mentions: Mentions, cells: CellTable, used: int, row: IntArr
 
 @uncounted
 def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
+    """Note in `seen` of a cell how near the head of its member is, by `kin` and rare words."""
     cosine, relation = kin % code.COSINES, (kin // code.COSINES) % code.RELATIONS
     seen[cell, CLUSTER] = max(seen[cell, CLUSTER], 1 + (kin >= code.SAME_CLUSTER))
     if cosine > seen[cell, COSINE] or seen[cell, NOUNS] == 1:
@@ -311,6 +323,7 @@ def _compare_heads(kin: int, bits: int, seen: Small, cell: int) -> None:
 
 @uncounted
 def _compare_words(i: int, bits: int, seen: Small, cell: int) -> None:
+    """Note in `seen` of a cell how alike its member i is by words, the best and the last."""
     likeness = level(bits)
     if likeness >= TRUE_MATCH:
         seen[cell, MATCHED] += 1
@@ -377,7 +390,7 @@ def owned(attributes: Small, columns: Small, homes: Small, row: IntArray, j: int
 
 @uncounted
 def similar_mentions(mentions: Mentions, j: int, similar: IntArray) -> int:
-    """List the earlier mentions that are such as j; return their number."""
+    """List in `similar` the earlier mentions that are such as j; return their number."""
     found = 0
     for i in range(j):
         if _is_similar(mentions.attributes, i, j) and same_type(
@@ -390,7 +403,7 @@ def similar_mentions(mentions: Mentions, j: int, similar: IntArray) -> int:
 
 @uncounted
 def habit(similar: IntArray, homes: Small) -> tuple[int, int]:
-    """Return where such mentions went so far, and the home of the last of them, -1 for none.
+    """Return where the mentions `similar` went so far, the home of the last of them, -1 for none.
 
     0 nothing to tell from, 1 stayed once or twice, 2 always stayed, 3 mostly, 4 mixed, 5 mostly
     changed: a document that keeps to one "you" goes on to do so.

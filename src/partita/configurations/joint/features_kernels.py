@@ -1,4 +1,10 @@
-"""Compiled relations between a mention and all earlier ones of its document."""
+"""Compiled relations between a mention and all earlier ones of its document.
+
+`mentions` are those of a document; the other arrays are its fields: `attributes`
+(mentions × attributes), `strings`, and sets of words as (`begin`, `held`): mention i holds
+held[begin[i]:begin[i + 1]], ascending. `earlier`, `later`, `one`, `other` and `mention` are rows of
+`attributes`. All are only read; i is earlier than j.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +28,11 @@ Sets = tuple[IntArray, IntArray]
 class Mentions(NamedTuple):
     """The mentions of a document in the order of decisions; what pairs have is computed by row.
 
-    `types` are probabilities in thousandths; `strings` the numbers of text, stem, initials and
-    compact text; the four sets ascending word numbers of each mention; `links` what a mention is
-    in apposition to and is the predicate of; `kin` relates words, `rarity` is that of a word
-    number; `phrases` are unit vectors of the mentions' words.
+    `attributes` are small numbers (the columns of `codes`); `types` are probabilities in
+    thousandths; `strings` the numbers of text, stem, initials and compact text; the four sets
+    `words`, `names`, `numerals` and `modifiers` ascending word numbers of each mention; `links`
+    what a mention is in apposition to and is the predicate of, or is denied to be; `kin` relates
+    words, `rarity` is that of a word number; `phrases` are unit vectors of the mentions' words.
     """
 
     attributes: Attributes
@@ -80,6 +87,7 @@ def _phrase(earlier: NDArray[np.float32], later: NDArray[np.float32]) -> int:
 
 @uncounted
 def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
+    """Return the bits of equal texts, heads, stems and initials."""
     text, stem, initials, compact = 0, 1, 2, 3
     bits = code.SAME_TEXT if strings[i, text] == strings[j, text] else 0
     if attributes[i, code.HEAD] == attributes[j, code.HEAD]:
@@ -95,6 +103,7 @@ def _texts(attributes: Attributes, strings: IntArray, i: int, j: int) -> int:
 
 @uncounted
 def _words(attributes: Attributes, words: Sets, rarity: IntArray, i: int, j: int) -> int:
+    """Return the bits of common `words` (a set for each mention), and of how rare (`rarity`)."""
     begin, held = words
     shared = _common(begin, held, i, j)
     bits = code.SHARED_WORD if shared > 0 else 0
@@ -113,7 +122,7 @@ def _words(attributes: Attributes, words: Sets, rarity: IntArray, i: int, j: int
 
 @uncounted
 def _rarest(begin: IntArray, held: IntArray, rarity: IntArray, i: int, j: int) -> int:
-    """Return how rare the rarest common word is."""
+    """Return how rare (`rarity` of a word number) the rarest common word is."""
     a, b, found = begin[i], begin[j], 0
     while a < begin[i + 1] and b < begin[j + 1]:
         if held[a] == held[b]:
@@ -128,6 +137,7 @@ def _rarest(begin: IntArray, held: IntArray, rarity: IntArray, i: int, j: int) -
 
 @uncounted
 def _names(names: Sets, i: int, j: int) -> int:
+    """Return the bits of common parts of `names`, a set for each mention."""
     begin, held = names
     shared = _common(begin, held, i, j)
     if shared == 0:
@@ -146,6 +156,7 @@ def _numerals(numerals: Sets, i: int, j: int) -> int:
 
 @uncounted
 def _modifiers(modifiers: Sets, i: int, j: int) -> int:
+    """Return how the `modifiers` of both, a set for each mention, compare."""
     begin, held = modifiers
     earlier, later = begin[i + 1] - begin[i], begin[j + 1] - begin[j]
     if later == 0:
@@ -160,6 +171,7 @@ def _modifiers(modifiers: Sets, i: int, j: int) -> int:
 
 @uncounted
 def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
+    """Return the bits of nesting and of what is `tied` by apposition or a copula (`links`)."""
     apposition, copula, denied = 0, 1, 2
     bits = 0
     if _inside(attributes, j, i) or _inside(attributes, i, j):
@@ -215,7 +227,7 @@ def _path_here(earlier: Attributes, later: Attributes) -> int:
 
 @uncounted
 def _owns(owner: Attributes, owned: Attributes) -> bool:
-    """Return whether one is a possessor or complement of the other: his, of "his mother"."""
+    """Return whether `owner` is a possessor or complement of `owned`: his, of "his mother"."""
     role = owner[code.ROLE]
     dependent = role == code.POSSESSIVE or role == code.OTHER_ROLE
     return bool(dependent and owner[code.GOVERNOR_AT] == owned[code.HEAD_AT])
@@ -223,6 +235,7 @@ def _owns(owner: Attributes, owned: Attributes) -> bool:
 
 @uncounted
 def _is_argument(mention: Attributes) -> bool:
+    """Return whether a mention is subject, object or oblique of its clause's verb."""
     role = mention[code.ROLE]
     direct = role == code.SUBJECT or role == code.OBJECT or role == code.OBLIQUE
     return bool(direct and mention[code.GOVERNOR_AT] == mention[code.CLAUSE])
@@ -238,6 +251,7 @@ def _is_above(one: Attributes, other: Attributes) -> bool:
 
 @uncounted
 def _inside(attributes: Attributes, inner: int, outer: int) -> bool:
+    """Return whether one mention is within another."""
     around = attributes[inner, code.PARENT]
     while around >= 0 and around != outer:
         around = attributes[around, code.PARENT]
@@ -246,6 +260,7 @@ def _inside(attributes: Attributes, inner: int, outer: int) -> bool:
 
 @uncounted
 def _common(begin: IntArray, held: IntArray, i: int, j: int) -> int:
+    """Return the number of common words."""
     a, b, shared = begin[i], begin[j], 0
     while a < begin[i + 1] and b < begin[j + 1]:
         if held[a] == held[b]:
@@ -259,6 +274,7 @@ def _common(begin: IntArray, held: IntArray, i: int, j: int) -> int:
 
 @uncounted
 def _holds(begin: IntArray, held: IntArray, i: int, word: int) -> bool:
+    """Return whether mention i holds a word."""
     place = begin[i]
     while place < begin[i + 1] and held[place] < word:
         place += 1

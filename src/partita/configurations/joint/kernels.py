@@ -3,6 +3,12 @@
 What a mention and a cell have together is computed once, for all configurations that have the cell.
 What is relative to the other cells of a configuration is a key: four bits for each of RELATIVE, or
 of RELATIVE_NEW. Cells are counted from the most recent one on.
+
+Throughout: `mentions`, `cells` and `grown` are those of `cells_kernels`; `attributes` and `kin` are
+fields of `mentions`; `mention`, `first` and `last` are rows of `attributes` (`last`: the last
+member's), `cell` is a row of the table's `columns` and `seen` its row of `seen`. `out` (CODES or
+NEW_CODES) gets the codes of one cell, `facts` (FACTS) what is compared between cells; `counts`,
+`totals` and `levels` are room to count the cells of a configuration.
 """
 
 from __future__ import annotations
@@ -170,6 +176,7 @@ def describe_cell(
 
 @uncounted
 def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, facts: Small) -> None:
+    """Fill what the other cells of a configuration are compared by."""
     headless = seen[HEADS] == 0
     agrees = _agrees(mention, cell, out)
     facts[F_TYPES_AGREE], facts[F_AGREES] = _types_agree(out[code.C_AGREEMENT]), agrees
@@ -186,7 +193,10 @@ def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, fact
 
 
 class Counts(NamedTuple):
-    """Room to count the cells of a configuration: in all, by level, by similarity."""
+    """Room to count the cells of a configuration.
+
+    `totals`: in all; `levels`: by likeness; `better`: by similarity, of that and more.
+    """
 
     totals: IntArray
     levels: IntArray
@@ -305,6 +315,7 @@ def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
 
 @uncounted
 def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> int:
+    """Return the key of "new" in a configuration."""
     best = totals[BEST]
     agreeing = min(7, binned(totals[AGREE], 7) + 1) if totals[AGREE] else 0
     return int(
@@ -326,6 +337,7 @@ def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> 
 
 @uncounted
 def _types_agree(agreement: int) -> bool:
+    """Return whether the types may well be the same, or one is unknown."""
     return agreement == 0 or agreement >= TYPE_AGREES
 
 
@@ -353,6 +365,7 @@ def _meanings(
 
 @uncounted
 def _own(mention: Small, around: int, out: Codes) -> None:
+    """Code what is of the mention alone; `around` is what refers around it."""
     out[code.C_KIND] = mention[code.KIND]
     out[code.C_GROUP] = KIND_GROUPS[mention[code.KIND]]
     out[code.C_TYPE] = mention[code.TYPE]
@@ -369,6 +382,7 @@ def _own(mention: Small, around: int, out: Codes) -> None:
 
 @uncounted
 def _head_count(mention: Small) -> int:
+    """Return how often the head occurs, binned; 0 for a pronoun."""
     if mention[code.KIND] <= code.LAST_PRONOUN:
         return 0
     return binned(mention[code.HEAD_COUNT], 8)
@@ -376,6 +390,7 @@ def _head_count(mention: Small) -> int:
 
 @uncounted
 def _words(seen: Small, bits: int, out: Codes) -> None:
+    """Code the likeness by words."""
     out[code.C_LIKENESS], out[code.C_NEAREST] = seen[LEVEL], seen[NEAREST]
     if seen[NOUNS] == 0:
         out[code.C_ALIKE] = 3
@@ -389,6 +404,7 @@ def _words(seen: Small, bits: int, out: Codes) -> None:
 
 @uncounted
 def _distances(mention: Small, last: Small, between: int, out: Codes) -> None:
+    """Code how far the last member is, in sentences, mentions, paragraphs and words."""
     sentences = mention[code.SENTENCE] - last[code.SENTENCE]
     out[code.C_SENTENCES] = 0 if sentences <= 0 else binned(sentences, 8) + 1
     out[code.C_MENTIONS] = min(8, binned(between, 8) + 1)
@@ -411,6 +427,7 @@ def _around(attributes: Small, mention: Small) -> int:
 
 @uncounted
 def _group(attributes: Small, i: int) -> int:
+    """Return how mention i refers, as a group of kinds."""
     return int(KIND_GROUPS[attributes[i, code.KIND]]) if i >= 0 else code.GROUP_COUNT
 
 
@@ -425,6 +442,7 @@ def _since(attributes: Small, j: int, i: int) -> int:
 
 @uncounted
 def _numbers(attributes: Small, j: int, i: int) -> int:
+    """Return the grammatical numbers of both, 9 if there is no mention i."""
     if i < 0:
         return 9
     return int(3 * attributes[j, code.NUMBER] + attributes[i, code.NUMBER])
@@ -446,6 +464,7 @@ def _places(attributes: Small, cell: Small, alike: int, j: int, out: Codes) -> N
 
 @uncounted
 def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes) -> None:
+    """Code the size of the cell and how its first and last members refer."""
     out[code.C_SIZE] = binned(cell[SIZE], 7)
     out[code.C_LAST_GROUP] = KIND_GROUPS[last[code.KIND]]
     out[code.C_FIRST] = KIND_GROUPS[first[code.KIND]]
@@ -457,6 +476,7 @@ def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes)
 
 @uncounted
 def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
+    """Code number, gender and who speaks, of mention and cell."""
     out[code.C_NUMBER] = 4 * mention[code.NUMBER] + cell[NUMBERS]
     gender, genders = _gender(mention[code.GENDER]), cell[GENDERS]
     out[code.C_GENDER] = 8 * gender + genders % code.MALE_NAME
@@ -524,6 +544,7 @@ def _pronouns(attributes: Small, mention: Small, cell: Small, out: Codes) -> Non
 
 @uncounted
 def _syntax(mention: Small, bits: int, last_bits: int, out: Codes) -> None:
+    """Code binding, path, nesting and apposition, from relation bits; `last_bits` to the last."""
     pronoun = mention[code.KIND] <= code.LAST_PRONOUN
     owner, reflexive = mention[code.FLAGS] & 1, mention[code.FLAGS] & 2
     clash = _lowest(bits >> code.PATH + code.PATHS, code.CLASHES)
@@ -593,7 +614,7 @@ def describe_new(attributes: Small, j: int, out: Codes) -> None:
 
 @uncounted
 def fill_relative(key: int, relative: IntArray, out: Codes) -> None:
-    """Fill the relative codes from a key."""
+    """Fill the codes `relative` (their numbers) from a key."""
     for k in range(len(relative)):
         out[relative[k]] = (key >> (KEY_BITS * k)) & KEY_MASK
 

@@ -1,4 +1,14 @@
-"""Compiled: each mention in turn joins a cell or starts one; draws and beam search."""
+"""Compiled: each mention in turn joins a cell or starts one; draws and beam search.
+
+Throughout: `mentions`, `cells` and `grown` are those of `cells_kernels`, `network` has the weights,
+only read; `view` is what mention j sees of the cells met, `known` the scores of this step and
+`choice` the choices in one configuration b, all room that each step overwrites. `row` and `similar`
+(mentions) are the relations of j and the mentions such as j; `rows` are rows of the network's
+`table`; `codes` are those of one cell; `sums` and `own` (units) are sums of rows, in whole numbers.
+
+The score of joining a cell is Σ_q out_q · f(bias_q + sums_q / SCALE), f the leaky rectifier;
+P(choice) is its softmax over all cells and "new".
+"""
 
 from __future__ import annotations
 
@@ -72,7 +82,7 @@ TOGETHER = 2**18  # places of cells in the configurations that grow together
 
 @kernel_record("i8[:], i8[:]")
 class Layout(NamedTuple):
-    """Where the values of each of CELL and of NEW begin in the table; words are last in NEW's."""
+    """Where the values of each of CELL (`cell`) and of NEW (`new`; words last) begin in a table."""
 
     cell: IntArray
     new: IntArray
@@ -80,11 +90,11 @@ class Layout(NamedTuple):
 
 @kernel_record("i2[:,:], f4[:,:], f4[:,:], f4[:], i2[:,:], f8[:], Layout")
 class Network(NamedTuple):
-    """Weights: the table, bias and output of joining and starting, scores of far cells.
+    """Weights: `table`, `bias` and `out` of joining and starting, scores of far cells (`other`).
 
     The table holds whole numbers, weights times SCALE, so that sums of its rows are exact. Its last
-    row is of zeros. The output of joining a cell is that plus the gate's rows for the mention's own
-    characteristics, also in whole numbers.
+    row is of zeros. The output of joining a cell is that plus the rows of the `gate` for the
+    mention's own characteristics, also in whole numbers; `layout` says where characteristics begin.
     `temperature` holds a and b: scores are multiplied by exp(a + b log(cells + 1)).
     """
 
@@ -100,9 +110,10 @@ class Network(NamedTuple):
 class View(NamedTuple):
     """What a mention and the cells that were met have together, in the order of their slots.
 
-    `patterns` numbers the different codes of near cells; `words` are the same bytes as `codes`,
-    eight at a time. `sums` are sums of the table's rows for each pattern, before the relative codes
-    are added, those of "new" first. `out` is the output of joining a cell.
+    `facts` and `codes` are those of `describe_cell`; `patterns` numbers the different codes of near
+    cells; `words` are the same bytes as `codes`, eight at a time. `sums` are sums of the table's
+    rows for each pattern, before the relative codes are added, those of "new" first. `out` is the
+    output of joining a cell.
     """
 
     facts: Small
@@ -114,7 +125,11 @@ class View(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The scores known at a step: a list of entries for each pattern."""
+    """The scores known at a step: a list of entries for each pattern.
+
+    `heads` (patterns) is the first entry, −1 for none; an entry has one of `keys` and `scores`, and
+    the next in `following`; used[0] entries are in use.
+    """
 
     heads: Small
     keys: IntArray
@@ -126,10 +141,11 @@ class Known(NamedTuple):
 class Choice(NamedTuple):
     """The choices of a mention in a configuration.
 
-    `near` holds the places of near cells, of a new cell, and of far cells that are not long ago;
-    scores and shares, e^score, are of the near ones and the new cell. `far_scores` and `far_shares`
-    are those of one far cell of each class. `found` is the number of near cells, that of the others
-    and the sum of all shares. The last three are room for work.
+    `near` holds the places of near cells, of a new cell, and of far cells that are not long ago,
+    `keys` those of near ones and the new cell; `scores` and `shares`, e^score, are of the same.
+    `far_scores` and `far_shares` are those of one far cell of each class. `found` is the number of
+    near cells, that of the others and the sum of all shares. The last three, `sums`, `rows` and
+    `counts`, are room for work.
     """
 
     scores: FloatArray
@@ -160,6 +176,7 @@ def new_view(slots: int, units: int) -> View:
 
 @kernel()
 def _no_scores(patterns: int, entries: int) -> Known:
+    """Return room for so many entries, none of them in use."""
     return Known(
         np.full(patterns, -1, np.int32),
         np.empty(entries, np.int64),
@@ -171,6 +188,7 @@ def _no_scores(patterns: int, entries: int) -> Known:
 
 @kernel()
 def _no_choice(n: int, units: int) -> Choice:
+    """Return room for the choices among n mentions."""
     return Choice(
         np.zeros(n + 2),
         np.zeros(n + 2),
@@ -204,7 +222,7 @@ def _add_rows(table: Whole, rows: IntArray, sums: Small) -> None:
 
 @uncounted
 def _list_rows(starts: IntArray, which: IntArray, codes: Codes, rows: IntArray) -> int:
-    """List the table's rows of some characteristics; return their number."""
+    """List the table's rows of the characteristics `which` (`starts`: where each begins); count."""
     for k in range(len(which)):
         rows[k] = starts[which[k]] + codes[which[k]]
     return len(which)
@@ -258,7 +276,7 @@ def fill_view(
 
 @uncounted
 def _gate(network: Network, codes: Codes, out: Single) -> None:
-    """Fill the output of joining a cell for a mention's own characteristics."""
+    """Fill `out` (units), the output of joining a cell, for a mention's own characteristics."""
     for q in range(len(out)):
         total = np.int32(0)
         for k in range(GATING):
@@ -268,7 +286,10 @@ def _gate(network: Network, codes: Codes, out: Single) -> None:
 
 @uncounted
 def _most_similar(words: NDArray[np.uint64], slot: int, others: Small) -> int:
-    """Return the slot among some others whose codes differ least, -1 if all differ in many."""
+    """Return the slot among `others` whose codes differ least, -1 if all differ in many.
+
+    `words` (slots × words) are the codes, eight to a word.
+    """
     found, fewest = -1, FEW_CHANGES
     for other in others:
         changed = 0 if other >= 0 else fewest
@@ -333,6 +354,7 @@ def _start(mentions: Mentions, network: Network, j: int, sums: Small) -> None:
 
 @kernel()
 def _room(count: int) -> int:
+    """Return the length of a hash table for so many patterns, a power of two."""
     room = 16
     while room < 2 * count:
         room *= 2
@@ -385,6 +407,7 @@ def _score(network: Network, view: View, pattern: int, key: int, choice: Choice)
 
 @kernel(fastmath={"reassoc"}, _nrt=False)
 def _output(out: Single, bias: Single, sums: Small) -> float:
+    """Return the score from the `sums` of rows; `out` and `bias` (units) of joining or starting."""
     total = np.float32(0.0)
     for q in range(len(sums)):
         hidden = np.float32(sums[q]) * np.float32(1.0 / SCALE) + bias[q]
@@ -510,7 +533,8 @@ def _add_shares(
 ) -> None:
     """Add the probabilities of cells, and their squares, as differences to a cell of long ago.
 
-    What all earlier mentions have, as if their cell were long ago, is added to the last places.
+    `means` and `squares` (cells met + 1): what all earlier mentions have, as if their cell were
+    long ago, is added to the last places.
     """
     found, others, total = int(choice.found[0]), int(choice.found[1]), choice.found[2]
     usual = choice.far_shares[LONG_AGO_CLASS] / total if found < grown.counts[b] else 0.0
@@ -563,6 +587,7 @@ def log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> F
 
 @kernel()
 def _log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> FloatArray:
+    """Do so for configurations that grow side by side; `firsts`: the first member by label."""
     width, n, units = len(rows), rows.shape[1], network.table.shape[1]
     found, grown, firsts = np.zeros(width), growing(width, n), np.full((width, n), -1, np.int64)
     cells, used = no_cells(4 * n + 4), 1
@@ -660,7 +685,7 @@ def _fill_pool(
     choice: Choice,
     pool: FloatArray,
 ) -> None:
-    """Fill log P of configuration b with each choice for the next mention, by place."""
+    """Fill `pool` (places): log P of configuration b with each choice for the next mention."""
     for at in range(grown.counts[b]):
         which = cells.classes[grown.cells[b, at]]
         if which != NEAR:
@@ -671,7 +696,7 @@ def _fill_pool(
 
 @uncounted
 def _spread(cells: CellTable, values: FloatArray, row: FloatArray) -> None:
-    """Add what is known of cells to all of their members, and the last value to all mentions."""
+    """Add the `values` of cells to `row` of all their members, the last value to all mentions."""
     for i in range(len(row)):
         row[i] += values[-1]
     for slot in range(len(values) - 1):
@@ -683,7 +708,7 @@ def _spread(cells: CellTable, values: FloatArray, row: FloatArray) -> None:
 
 @kernel()
 def _strongest(pool: FloatArray, width: int) -> tuple[IntArray, float]:
-    """Return the places of the highest values, highest first, and the highest one left out."""
+    """Return the places in `pool` of the highest values, from the highest on, and the next one."""
     chosen, kept, left = np.zeros(width, np.int64), 0, -np.inf
     for n in range(len(pool)):
         value = pool[n]

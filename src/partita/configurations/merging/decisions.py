@@ -45,32 +45,6 @@ from partita.core import (
 from partita.errors import InputError, TooLarge
 
 
-def simulate(model: Merger, count: int, rng: np.random.Generator) -> IntArray:
-    """Draw independent configurations as rows of labels."""
-    labels = np.zeros((count, model.size), dtype=np.int64)
-    tail = np.zeros((count, model.size), dtype=bool)
-    cells = np.zeros(count, dtype=np.int64)
-    for x in range(model.size):
-        alone = _ask(model, x, labels, tail, rng)
-        labels[alone, x] = cells[alone]
-        cells += alone
-        tail[:, x] = True
-    return labels
-
-
-def _ask(
-    model: Merger, x: int, labels: IntArray, tail: BoolArray, rng: np.random.Generator
-) -> BoolArray:
-    """Let x ask the tails of every draw, latest first; where none answers yes, it starts a cell."""
-    alone = np.ones(len(labels), dtype=bool)
-    for t in np.flatnonzero(model.log_yes[x, :x] > -math.inf)[::-1]:
-        asked = np.flatnonzero(alone & tail[:, t])
-        joins = asked[rng.random(len(asked)) < math.exp(model.log_yes[x, t])]
-        labels[joins, x] = labels[joins, t]
-        tail[joins, t] = alone[joins] = False
-    return alone
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class UnconstrainedPosterior(MergingPosterior):
     """The exact posterior where no yes is ever forbidden."""
@@ -121,7 +95,9 @@ class UnconstrainedPosterior(MergingPosterior):
         return best_first(self.size, _choices(self.model), lambda x, t: float(tables[x][t >> 1]), k)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        return simulate(self.model, count, rng)
+        from partita.configurations.merging.particles import island, plan_beam
+
+        return island(plan_beam(self.model), count, rng)[0].home.astype(np.int64)
 
 
 def window(model: Merger) -> int:

@@ -1,4 +1,9 @@
-"""Compiled loops for large sets: sets of tails, states and pair marginals."""
+"""Compiled loops for large sets: sets of tails, states and pair marginals.
+
+A tail is the last template of a cell so far; a set of tails has bit d for the template d + 1 before
+the one that asks. `p` and `q` are the chances of yes and no by that bit. Arrays belong to the
+caller unless they are returned.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,8 @@ from partita.compilation import kernel
 def shared(left, p, q):  # type: ignore[no-untyped-def]
     """Let a template ask every set of tails: sets without the one joined, chances of being asked.
 
-    `left` is spent. The last figure is the chance that all say no. Blocks stay in the cache.
+    `left` (2^bits, the probability of every set) is spent. The last figure is the chance that all
+    say no. Blocks stay in the cache.
     """
     block = min(len(left), 4096)
     after, asked = np.zeros(len(left)), np.zeros(len(p))
@@ -29,6 +35,7 @@ def shared(left, p, q):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath={"reassoc"})
 def _share_low(part, after, step, p, q):  # type: ignore[no-untyped-def]
+    """Do so for a bit below the block, `step`: `part` of the sets, and the same part `after`."""
     asked = 0.0
     for base in range(0, len(part), 2 * step):
         asked += _share(part[base + step : base + 2 * step], after[base : base + step], p, q)
@@ -37,7 +44,7 @@ def _share_low(part, after, step, p, q):  # type: ignore[no-untyped-def]
 
 @kernel(fastmath={"reassoc"})
 def _share(tails, after, p, q):  # type: ignore[no-untyped-def]
-    """Update the probabilities of these sets; the share p continues without the tail asked."""
+    """Update the probabilities of the sets `tails`; the share p continues in `after`, q stays."""
     asked = 0.0
     for i in range(len(tails)):
         chance = tails[i]
@@ -53,10 +60,11 @@ def expand(sets, words, width, after_width, after_words, yes, no, facts, room): 
 
     State s is sets[s], the bits of its live tails (bit d: the template d + 1 before this one), and
     words[s], what the cell of each tail still allows: fields of `width` bits, 62 // width to a
-    word, in the order of the tails. Bit 0 of a field is this template, bit e the e-th after it.
-    `yes` and `no` are log p and log(1 − p) by the bit of a tail, `facts` are those of
-    `lattice._facts`, `room` is at least the number of decisions. The most recent tail is asked
-    first; `spent` is log P that all cells before said no.
+    word, in the order of the tails (`after_width` and `after_words`: those of the states after it).
+    Bit 0 of a field is this template, bit e the e-th after it. `yes` and `no` are log p and
+    log(1 − p) by the bit of a tail, `facts` are those of `lattice._facts`, `room` is at least the
+    number of decisions. The most recent tail is asked first; `spent` is log P that all cells before
+    said no.
 
     Decisions first[s]:first[s + 1] are those of state s: the number of the state after it, the bit
     of the tail joined (−1 for a new cell) and the log-weight. `table` is a hash table with open
@@ -96,7 +104,7 @@ def expand(sets, words, width, after_width, after_words, yes, no, facts, room): 
 
 @kernel()
 def _doubled(table, key):  # type: ignore[no-untyped-def]
-    """Return the same entries in twice the room."""
+    """Return the entries of a `table` in twice the room; `key` is overwritten."""
     larger = np.full((2 * len(table), table.shape[1]), -1, dtype=np.int64)
     for entry in table:
         if entry[0] >= 0:
@@ -107,6 +115,7 @@ def _doubled(table, key):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _in_order(table, found):  # type: ignore[no-untyped-def]
+    """Return the keys of a `table`, of which `found` are in use, by their numbers."""
     keys = np.empty((found, table.shape[1] - 1), dtype=np.int64)
     for entry in table:
         if entry[0] >= 0:
@@ -116,7 +125,11 @@ def _in_order(table, found):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _unpack(tails, words, width, bits, allowed):  # type: ignore[no-untyped-def]
-    """Write the tails of a state and what their cells allow; return their number."""
+    """Write the tails of a state and what their cells allow; return their number.
+
+    `words` as in `expand`, with fields of `width` bits; filled are `bits`, those of the tails, and
+    `allowed`, one field each.
+    """
     per, field = 62 // width, (1 << width) - 1
     cells, d = 0, 0
     while tails:
@@ -131,7 +144,11 @@ def _unpack(tails, words, width, bits, allowed):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _place(i, cells, bits, allowed, width, facts, key):  # type: ignore[no-untyped-def]
-    """Write the key of the state after joining cell i; False where an awaited one has no place."""
+    """Write the key of the state after joining cell i; False where an awaited one has no place.
+
+    `bits` and `allowed` are of the `cells` before, as `_unpack` fills them; `width` is that after
+    it, and `facts` are as in `expand`.
+    """
     allows, mates, elsewhere, awaited, live, _ = facts
     word, shift, union = 1, 0, 0
     key[:] = 0
@@ -178,13 +195,14 @@ def _slot(key, table):  # type: ignore[no-untyped-def]
 def before(first, target, joined, chance, tails, start, after_tails, after_start, after, own):  # type: ignore[no-untyped-def]
     """Return the pair marginals of every tail before a template, from those after it.
 
-    Row start[s] + k is of the k-th tail of state s, with a column for each later template: the
-    probability, given s, that it comes into the cell of this tail. `after` is the same for the
-    states after the template, whose tails and rows are `after_tails` and `after_start`. Decision e
-    of first[s]:first[s + 1] has the probability chance[e] given s and joins the tail with the bit
-    joined[e]. After it every tail is one bit further back, and the template itself, bit 0, is the
-    tail of the cell that it joined; a tail that can get no more members has no row. With `own` a
-    first column is added, for the template itself.
+    Row start[s] + k is of the k-th tail of state s (`tails`, bits), with a column for each later
+    template: the probability, given s, that it comes into the cell of this tail. `after` is the
+    same for the states after the template, whose tails and rows are `after_tails` and
+    `after_start`. Decision e of first[s]:first[s + 1] has the probability chance[e] given s, leads
+    to the state target[e] and joins the tail with the bit joined[e]. After it every tail is one bit
+    further back, and the template itself, bit 0, is the tail of the cell that it joined; a tail
+    that can get no more members has no row. With `own` a first column is added, for the template
+    itself.
     """
     known = np.zeros((start[-1], after.shape[1] + own))
     for s in range(len(tails)):
@@ -211,5 +229,6 @@ def before(first, target, joined, chance, tails, start, after_tails, after_start
 
 @kernel()
 def _add(row, other, chance, shift):  # type: ignore[no-untyped-def]
+    """Add the `other` row, times a `chance`, to a `row` from column `shift` on."""
     for c in range(len(other)):
         row[c + shift] += chance * other[c]

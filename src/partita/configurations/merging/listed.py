@@ -18,7 +18,7 @@ from partita.configurations.exact.listed import (
     listed_pairs,
     partitions,
 )
-from partita.configurations.merging.model import Merger, log_sum
+from partita.configurations.merging.model import Merger, decisions, log_sum
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import InputError, Unavailable
 
@@ -148,21 +148,8 @@ def _table(n: int) -> _Table:
     labels = partitions(n)
     later, earlier = np.tril_indices(n, -1)
     together = labels[:, later] == labels[:, earlier]
-    before, after = _neighbours(labels)
-    joined = before[:, later] == earlier
-    asked = (earlier > before[:, later]) & (after[:, earlier] > later)
-    return _Table(labels, *(np.asarray(t, float) for t in (together, ~together, joined, asked)))
-
-
-def _neighbours(labels: IntArray) -> tuple[IntArray, IntArray]:
-    """Return, for each row and template, the nearest earlier and later member of its cell."""
-    before, after = np.full_like(labels, -1), np.full_like(labels, labels.shape[1])
-    for x in range(labels.shape[1]):
-        for y in range(x):
-            same = labels[:, x] == labels[:, y]
-            before[same, x] = y
-            after[same & (after[:, y] > x), y] = x
-    return before, after
+    answers = decisions(labels, earlier, later)
+    return _Table(labels, *(np.asarray(t, float) for t in (together, ~together, *answers)))
 
 
 def _product(table: FloatArray, logs: FloatArray) -> FloatArray:

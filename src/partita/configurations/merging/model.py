@@ -49,11 +49,10 @@ class Merger:
         together = labels[:, None] == labels[None, :]
         if (together & ~self.compatible).any() or not possible_groups(together, self.groups):
             return -math.inf
-        before, after = neighbour_lists(together)
-        order = np.arange(self.size)
-        asked = (order > before[:, None]) & (after > order[:, None]) & (order < order[:, None])
-        joins = np.flatnonzero(before >= 0)
-        return float(self.log_yes[joins, before[joins]].sum() + self.log_no[asked].sum())
+        later, earlier = np.tril_indices(self.size, -1)
+        joins, passes = (answers[0] for answers in decisions(labels[None, :], earlier, later))
+        yes, no = self.log_yes[later, earlier], self.log_no[later, earlier]
+        return float(yes[joins].sum() + no[passes].sum())
 
 
 def possible_groups(together: BoolArray, groups: IntArray) -> bool:
@@ -62,14 +61,19 @@ def possible_groups(together: BoolArray, groups: IntArray) -> bool:
     return bool(together[np.arange(len(groups)), first].all())
 
 
-def neighbour_lists(together: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the latest earlier and earliest later member of each template's cell (−1, n: none)."""
-    n = len(together)
+def decisions(rows: IntArray, earlier: IntArray, later: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Return, for configurations and pairs, whether the later joins the earlier, or passes it.
+
+    A template passes the cells that were updated after the one that it joins; the latest member of
+    each stands for it.
+    """
+    n = rows.shape[1]
     order = np.arange(n)
-    below = together & (order < order[:, None])
-    above = together & (order > order[:, None])
-    before = np.where(below, order, -1).max(axis=1, initial=-1)
-    return before, np.where(above, order, n).min(axis=1, initial=n)
+    together = rows[:, :, None] == rows[:, None, :]
+    before = np.where(together & (order < order[:, None]), order, -1).max(axis=2, initial=-1)
+    after = np.where(together & (order > order[:, None]), order, n).min(axis=2, initial=n)
+    passes = (before[:, later] < earlier) & (after[:, earlier] > later)
+    return before[:, later] == earlier, passes
 
 
 def merger(probabilities: FloatArray, compatible: BoolArray, must: BoolArray) -> Merger:

@@ -1,4 +1,13 @@
-"""Sequential draws and beams of partial configurations."""
+"""Sequential draws and beams of partial configurations.
+
+Arrays of the kernels: `home`, `last`, `sizes`, `order` and `cells` are those of `Crowd`, one row
+for each configuration (of which helpers get one), changed in place. For template x, `row` has the
+six arrays of `BeamPlan.rows`: `asks` (whom, latest first), `yes`, `no` (log p and log(1 − p)), `p`
+and `q` (both by earlier template), and `check`, which `counts_closed` explains; `mate` is an
+earlier template that it must be with, or −1. `line` (x + 1) are the tails that it asks, `tails` the
+choices found (−1 for a new cell) with `gains` (log-weights) or `shares`, of which the first `found`
+count; `seen` (n + 1) is 0 before and after; `uniform` is a random number from 0 to 1.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +130,8 @@ def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
 def draw_joins(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
     """Let x choose at random in every configuration; return the work done.
 
-    `logs` gather the log of the mass that was allowed, `scores` the log-weights.
+    `logs` gather the log of the mass that was allowed, `scores` the log-weights; `uniform` has one
+    number for each configuration.
     """
     asks, yes, no, p, q, check = row
     seen = np.zeros(home.shape[1] + 1, dtype=np.int64)
@@ -167,7 +177,10 @@ def _scaled(found, gains):  # type: ignore[no-untyped-def]
     "i4[:,:], i8[:], f8[:]"
 )
 def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):  # type: ignore[no-untyped-def]
-    """List every choice of x in every configuration: source, tail, log-weight; and the rest."""
+    """List every choice of x in every configuration: source, tail, log-weight; and the rest.
+
+    `scores` are the log-weights of the configurations so far.
+    """
     asks, yes, no, _, _, check = row
     seen = np.zeros(home.shape[1] + 1, dtype=np.int64)
     line, tails = np.empty(x + 1, dtype=np.int64), np.empty(x + 1, dtype=np.int64)
@@ -198,7 +211,10 @@ def join_all(x, tails, home, last, sizes, order, cells):  # type: ignore[no-unty
 
 @kernel(entry="i4[:,:], f8[:], f8[:,:]")
 def together(home, weights, sums):  # type: ignore[no-untyped-def]
-    """Add each configuration's weight to the pairs it joins, later by earlier; return how many."""
+    """Add each configuration's weight to the pairs it joins, later by earlier; return how many.
+
+    `weights` (configurations) are added to `sums` (n × n).
+    """
     n, joined = home.shape[1], 0
     before = np.empty(home.shape, dtype=np.int32)
     last = np.empty(n + 1, dtype=np.int32)
@@ -220,7 +236,10 @@ def together(home, weights, sums):  # type: ignore[no-untyped-def]
 
 @kernel(entry="f8, f8[:,:], f8[:,:], f8[:,:], f8[:,:]")
 def add_island_pairs(z, pairs, sums, squares, products):  # type: ignore[no-untyped-def]
-    """Add an island's pairs to the sums of z·P, (z·P)² and z²·P, and clear them for the next."""
+    """Add an island's `pairs` (n × n, its P) to the `sums` of z·P, and clear them for the next.
+
+    `squares` and `products` get (z·P)² and z²·P, all below the diagonal.
+    """
     for x in range(len(pairs)):
         for y in range(x):
             share = z * pairs[x, y]
@@ -232,9 +251,11 @@ def add_island_pairs(z, pairs, sums, squares, products):  # type: ignore[no-unty
 
 @kernel(entry="f8[:,:], f8[:,:], f8[:,:], f8, f8, f8, i8")
 def settle(sums, squares, products, total, z_squares, effective, islands):  # type: ignore[no-untyped-def]
-    """Turn the sums of `gather` in place into pair probabilities and their bounds.
+    """Turn the sums of `add_island_pairs` in place into pair probabilities and their bounds.
 
-    What all islands saw never or always has the error of one draw.
+    `sums` become P, `squares` and `products` its lower and upper bound. `total` is the sum of z
+    over the islands, `z_squares` that of z², and `effective` the number of draws that count. What
+    all islands saw never or always has the error of one draw.
     """
     for x in range(len(sums)):
         for y in range(x):

@@ -1,8 +1,14 @@
 """Compiled moves of Markov chains over configurations, runs of them, their counts, and the ladder.
 
-The ladder leads down to no template:
-Z_k / Z_(k-1) = c · E_(k-1)[σ(l - log c)] / E_k[σ(log c - l)], l = log(1 + sum of exp(x_c)) of the
-k-th template, E_k over partitions of the first k: one bridge for every template, any c.
+The ladder leads down to no template: Z_k / Z_(k-1) = c · E_(k-1)[σ(l - log c)] / E_k[σ(log c - l)],
+l = log(1 + sum of exp(x_c)) of the k-th template, E_k over partitions of the first k: one bridge
+for every template, any c.
+
+Throughout, `p` has the pairs of a set and is only read, `s` the state of a chain, which every move
+changes in place, `e` the best partitions met, and `rng` makes the draws. After each move s.score[0]
+is the log-weight of the partition, up to rounding. `order` (n) is that of the ladder's templates,
+`centre` (n) its log c, `keys` (n) are random numbers of templates, of which a partition's mark is
+made.
 """
 
 from __future__ import annotations
@@ -85,6 +91,7 @@ def between(p: ChainPairs, s: State, count: int) -> float:
 
 @uncounted
 def move_side(s: State, count: int, cell: int, side: int) -> None:
+    """Move the members of one side of `room` to a cell."""
     for t in range(count):
         if s.side[t] == side:
             detach(s, s.room[t])
@@ -221,6 +228,7 @@ def swing(p: ChainPairs, s: State, tied: int, count: int) -> float:
 
 @uncounted
 def swap_tied(s: State, tied: int, ours: int, theirs: int) -> None:
+    """Move the tied templates to the cells of the sides that they have now."""
     for t in range(tied):
         detach(s, s.room[t])
     for t in range(tied):
@@ -254,7 +262,7 @@ LEAST_GAIN = -40.0  # a cell that is e^40 times less likely than to be alone is 
 
 @kernel_record("f8[:,:], i8[:], i4[:], f4[:], i8[:]")
 class ChainPairs(NamedTuple):
-    """Compatible neighbours by rows, `near[first[i]:first[i+1]]`, and whom to pick of them."""
+    """Compatible neighbours by rows, near[first[i]:first[i+1]], whom to `pick`; all of `theta`."""
 
     theta: FloatArray
     first: IntArray
@@ -268,7 +276,7 @@ class ChainPairs(NamedTuple):
     "i8[:]"
 )
 class State(NamedTuple):
-    """A partition: each cell a ring of members; and room to work in."""
+    """A partition: cells are rings of `size` members (`head`, `after`, `before`); room to work."""
 
     label: IntArray  # n for a template that is absent
     size: IntArray
@@ -312,6 +320,7 @@ def trade(s: State, cell: int, spot: int) -> None:
 
 @uncounted
 def attach(s: State, i: int, cell: int) -> None:
+    """Put an absent template into a cell, last in its ring."""
     if s.size[cell] == 0:
         s.head[cell] = s.after[i] = s.before[i] = i
         n = len(s.cells) - 1
@@ -328,6 +337,7 @@ def attach(s: State, i: int, cell: int) -> None:
 
 @uncounted
 def detach(s: State, i: int) -> None:
+    """Take a template out of its cell; its log-weight is left alone."""
     cell, n = s.label[i], len(s.cells) - 1
     s.label[i] = n
     s.size[cell] -= 1
@@ -460,13 +470,18 @@ def to_cell(p: ChainPairs, s: State, i: int) -> float:
 
 @uncounted
 def take(p: ChainPairs, s: State, i: int) -> None:
+    """Take a template out of its cell, with its log-weight."""
     s.score[0] -= to_cell(p, s, i)
     detach(s, i)
 
 
 @kernel_record("i4[:,:], f8[:], u8[:], u8[:], i8[:]")
 class Elite(NamedTuple):
-    """The best distinct partitions met so far."""
+    """The best distinct partitions met so far, in no order.
+
+    `labels` (places × n), their log-weights `scores` and `marks`, of which filled[0] are in use;
+    `keys` (n) are those that marks are made of.
+    """
 
     labels: Short
     scores: FloatArray
@@ -488,9 +503,10 @@ def elite(capacity: int, n: int) -> Elite:
 
 @kernel_record("i4[:], f8[:], Elite, i4[:,:]")
 class Notes(NamedTuple):
-    """The records of a run: counts of pairs, a score a sweep, the best, states on the way.
+    """The records of a run: `counts` of pairs, `scores`, one a sweep, the best, and states.
 
-    Without scores none of the first three; without rows no states.
+    Without scores none of the first three (`elite`: the best); without `rows` (states × n labels)
+    no states.
     """
 
     counts: NDArray[np.int32]
@@ -615,7 +631,7 @@ def hits(
     found: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """Write, for each sweep, 1 if it ends in a partition with one of the sorted marks."""
+    """Write in `found`, for each sweep, 1 if its partition has one of the sorted marks, else 0."""
     for t in range(len(found)):
         sweep(p, s, moves, tied, rng)
         name = mark(s, keys)
@@ -631,7 +647,7 @@ def hits(
 
 @kernel(entry="ChainPairs, State, i8[:]", _nrt=False)
 def adopt(p: ChainPairs, s: State, labels: IntArray) -> None:
-    """Make this blank state the partition of the labels."""
+    """Make this blank state the partition of the `labels` (n)."""
     for i in range(len(labels)):
         attach(s, i, labels[i])
     rescore(p, s)
@@ -721,7 +737,7 @@ def rung(
 ) -> None:
     """Make so many steps with the first k + 1, after a quarter as many to settle.
 
-    Where the centre is not a number yet, sums[1, k] is of l itself.
+    Where the centre is not a number yet, sums[1, k] is of l itself (`sums` as in `ladder`).
     """
     for t in range(-(steps // 4), steps):
         nearby(p, s, order, k + 1, tied, rng)
@@ -736,4 +752,5 @@ def rung(
 
 @uncounted
 def sigmoid(x: float) -> float:
+    """Return 1/(1 + e^−x), where e^−x does not overflow."""
     return float(1.0 / (1.0 + np.exp(min(-x, 700.0))))

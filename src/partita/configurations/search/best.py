@@ -1,4 +1,11 @@
-"""Find the K best configurations and prove them: neighbours first, then covers by cheap cells."""
+"""Find the K best configurations and prove them: neighbours first, then covers by cheap cells.
+
+Arrays of the kernels, the caller's: `theta` (n × n) are log-odds; `labels`, `rows` and `room`
+(configurations × n) have the cell of each template, `weights` the log-weights of configurations.
+`names` (n) are random numbers of templates, whose sum names a cell; a `key` is the sum of `mixed`
+names of cells, and `seen` a table of open addresses of keys (a power of two; 0 is empty). Cells and
+what is `covered` are masks, 64 templates to a word.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +117,10 @@ def expand_all(
     room: Labels,
     found: FloatArray,
 ) -> int:
-    """Expand each row that is not yet, in order, while there is room for all its moves."""
+    """Expand each row that is not yet, in order, while there is room for all its moves.
+
+    `expanded` is set for each row that was; `found` are the log-weights of the rows of `room`.
+    """
     count = 0
     for row in range(len(labels)):
         remember_key(seen, key_of(labels[row], names))
@@ -354,6 +364,7 @@ def first_free(covered: Masks, start: int, n: int) -> int:
 
 @kernel()
 def disjoint(cell: Masks, covered: Masks) -> bool:
+    """Return whether a cell has none of the templates that are covered."""
     shared = np.uint64(0)
     for word in range(len(cell)):
         shared |= cell[word] & covered[word]
@@ -362,6 +373,7 @@ def disjoint(cell: Masks, covered: Masks) -> bool:
 
 @kernel()
 def write_labels(cells: Masks, chosen: IntArray, depth: int, row: Labels) -> None:
+    """Write the labels of the cells that were chosen at the depths 0…depth into a row."""
     for d in range(depth + 1):
         cell = cells[chosen[d]]
         for i in range(len(row)):
@@ -390,8 +402,10 @@ def covers(
 ) -> int:
     """List all covers with total cost < below; can be paused and goes on from its arrays.
 
-    cells[begin[i]:begin[i + 1]] begin with template i and are sorted by cost. `place` holds the
-    depth, the number of covers found and the nodes of this call.
+    cells[begin[i]:begin[i + 1]] begin with template i and are sorted by cost (`costs`). `place`
+    holds the depth, the number of covers found and the nodes of this call. At each depth:
+    `covered`, the `total` cost so far, `element`, the first free template, `following`, the next of
+    its cells, and `chosen`, the cell taken. Filled are the `labels` and costs (`found`) of covers.
     """
     n = len(begin) - 1
     depth, count = place[0], place[1]

@@ -1,4 +1,8 @@
-"""Prices of templates, and the cells that are cheap at these prices."""
+"""Prices of templates, and the cells that are cheap at these prices.
+
+Throughout: `theta` (n × n) are log-odds, `a` (n) the prices of templates, and the reduced cost of a
+cell C is r(C) = Σ_{i∈C} a_i − Σ_{i<j∈C} θ_ij. All arrays of the kernels belong to the caller.
+"""
 
 from __future__ import annotations
 
@@ -258,7 +262,10 @@ def project(
 
 @kernel()
 def most_off(x: FloatArray, a: FloatArray, half: FloatArray, u: int) -> float:
-    """Return the most that templates from u on can take off the reduced cost of a cell."""
+    """Return the most that templates from u on can take off the reduced cost of a cell.
+
+    `x` (n): the sums of its log-odds to each template; `half` (n): row u of `half_gains`.
+    """
     alone, mixed = 0.0, 0.0
     for w in range(u, len(a)):
         alone += max(x[w], 0.0)

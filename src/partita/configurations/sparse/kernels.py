@@ -1,4 +1,13 @@
-"""Compiled steps on tables over subsets."""
+"""Compiled steps on tables over subsets.
+
+A `table` has an entry for every subset of so many `bits`, in units of its algebra: ⊕ and ⊗
+are + and ·, the maximum and + of logarithms, or + and · on logarithms. `masks` are subsets D of the
+templates that a cell takes, with the `weights` of the cells; `out` is a table over more bits. `to`
+and `source` are tables, `up` and `down` (D, or 0) what is joined to every subset S of the `free`
+bits, and `run` a power of two: as many neighbours S follow each other. `members` (templates) stand
+at the bits of a mask from `shift` on, and `vertex` is the template that is eliminated. All arrays
+belong to the caller.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +23,7 @@ SUM, MAX, LOG = 0, 1, 2
 
 @kernel(inline="always")
 def log_add(x, y):  # type: ignore[no-untyped-def]
+    """Return log(e^x + e^y)."""
     high, low = (x, y) if x > y else (y, x)
     return high if low == -np.inf else high + math.log1p(math.exp(low - high))
 
@@ -44,7 +54,7 @@ def _add(to, up, source, down, free, run, weight):  # type: ignore[no-untyped-de
 
 @kernel()
 def _raise(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
-    """Return the same with the maximum for + and + for ·."""
+    """Return the same with the maximum for + and + for · (so `weight` is a logarithm)."""
     s = np.uint64(0)
     while True:
         to[up | s] = max(to[up | s], weight + source[down | s])
@@ -55,7 +65,7 @@ def _raise(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _add_logs(to, up, source, down, free, weight):  # type: ignore[no-untyped-def]
-    """Return the same on logarithms."""
+    """Return the same on logarithms, `weight` too."""
     s = np.uint64(0)
     while True:
         to[up | s] = log_add(to[up | s], weight + source[down | s])
@@ -66,7 +76,7 @@ def _add_logs(to, up, source, down, free, weight):  # type: ignore[no-untyped-de
 
 @kernel(fastmath={"contract", "reassoc"})
 def _dot(x, y, up, free, run):  # type: ignore[no-untyped-def]
-    """Σ_S x[S] · y[up ∪ S]."""
+    """Σ_S x[S] · y[up ∪ S] over the free bits, in whole runs."""
     s = np.uint64(0)
     total = 0.0
     if run < np.uint64(8):
@@ -87,7 +97,7 @@ def _dot(x, y, up, free, run):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _dot_logs(x, y, up, free):  # type: ignore[no-untyped-def]
-    """Return the same on logarithms."""
+    """Return the same on logarithms x and y."""
     s = np.uint64(0)
     total = -np.inf
     while True:
@@ -99,7 +109,7 @@ def _dot_logs(x, y, up, free):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _split(mask, bits):  # type: ignore[no-untyped-def]
-    """Return which bits of the table an entry leaves free, and the length of runs of neighbours."""
+    """Return which of the table's bits a `mask` leaves free, and the length of runs."""
     whole = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     inside = np.uint64(mask) & whole
     run = inside & (~inside + np.uint64(1)) if inside else whole + np.uint64(1)
@@ -108,6 +118,7 @@ def _split(mask, bits):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _combine(algebra, to, up, source, down, free, run, weight):  # type: ignore[no-untyped-def]
+    """Do one of these three with a `weight`, as the `algebra` says."""
     if algebra == SUM:
         _add(to, up, source, down, free, run, weight)
     elif algebra == MAX:
@@ -162,7 +173,7 @@ def normalise(table):  # type: ignore[no-untyped-def]
 
 @kernel(entry="f8[:], f8[:]")
 def reduce(table, primes):  # type: ignore[no-untyped-def]
-    """Reduce each row of as many integers as there are primes, modulo them."""
+    """Reduce each row of the table, as many integers as there are primes, modulo them."""
     inverse = 1.0 / primes
     for row in range(len(table) // len(primes)):
         part = table[row * len(primes) : (row + 1) * len(primes)]
@@ -175,7 +186,7 @@ def reduce(table, primes):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _spread(positions, first, last):  # type: ignore[no-untyped-def]
-    """Return, for every subset of those bits, its index when each bit goes to its position."""
+    """Return, for every subset of the bits first…last − 1, its index with bit j at positions[j]."""
     spread = np.zeros(np.int64(1) << (last - first), np.int64)
     for j in range(first, last):
         half = np.int64(1) << (j - first)
@@ -208,7 +219,10 @@ def scatter(source, positions, base, to):  # type: ignore[no-untyped-def]
 
 @kernel(entry="f8[:,:], f8[:], i8, i8[:], i8")
 def cells_from(theta, scale, vertex, members, shift):  # type: ignore[no-untyped-def]
-    """List every clique D of the members, as a shifted mask, with log w({vertex} ∪ D) − Σ scale."""
+    """List every clique D of the members, as a shifted mask, with log w({vertex} ∪ D) − Σ scale.
+
+    `theta` (n × n) are log-odds, −∞ for incompatible templates; `scale` (n) is taken off for each.
+    """
     size = len(members)
     later = np.zeros(size, np.int64)
     for i in range(size):
@@ -245,6 +259,7 @@ def cells_from(theta, scale, vertex, members, shift):  # type: ignore[no-untyped
 
 @kernel()
 def _longer(values, room):  # type: ignore[no-untyped-def]
+    """Return the values in an array with more room."""
     longer = np.empty(room, values.dtype)
     for k in range(len(values)):  # a loop compiles in a tenth of the time of a slice
         longer[k] = values[k]
@@ -253,7 +268,10 @@ def _longer(values, room):  # type: ignore[no-untyped-def]
 
 @kernel(entry="f8[:,:], i8, i8[:], i8[:], i8, f8[:]")
 def add_pairs(pairs, vertex, members, masks, shift, probabilities):  # type: ignore[no-untyped-def]
-    """Add each cell's probability to every two of its members, and to each with itself."""
+    """Add each cell's probability to every two of its members, and to each with itself.
+
+    `pairs` (n × n) are added to, `probabilities` are those of the masks.
+    """
     size = len(members) + 1
     sums = np.zeros((size, size))  # by place, the vertex first: small, so it stays in the cache
     inside = np.zeros(size, np.int64)

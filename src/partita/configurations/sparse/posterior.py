@@ -1,4 +1,12 @@
-"""Exact answers for large sparse sets, with draws and the K best along an elimination."""
+"""Exact answers for large sparse sets, with draws and the K best along an elimination.
+
+Arrays of the kernels, the caller's. At the step of one template a state is the set of the templates
+covered so far, as bits; from it one goes back either to the same state with the template COVERED
+(`covered`, its values) or by an entry e, a cell that covers masks[e] and has weights[e], to the
+rest, whose value is in the `table` of so many `bits`. `labels` (configurations × n) have a template
+of its cell for each template, `theta` (n × n) the log-odds; `members` are the templates at the bits
+of a mask, with the `vertex` of the step; `positions` say where each bit of a state goes.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +19,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from partita.compilation import kernel
+from partita.configurations.exact.kernels import number_by_appearance
+from partita.configurations.optimum import single_move_search
 from partita.configurations.sparse.kernels import add_pairs, cells_from
 from partita.configurations.sparse.order import (
     WIDEST,
@@ -38,7 +48,8 @@ COVERED = -1  # the choice of no entry: the template was covered from below
 def ways(sums, state, masks, weights, table, bits, covered, found, values):  # type: ignore[no-untyped-def]
     """Write every choice from a state, an entry or COVERED, and its value; return their number.
 
-    Values are products where `sums` (tables of sums), else logarithms.
+    Values are products where `sums` (tables of sums), else logarithms. `found` and `values` have
+    room for all entries and one more.
     """
     size = 0
     if state < len(covered):
@@ -55,7 +66,7 @@ def ways(sums, state, masks, weights, table, bits, covered, found, values):  # t
 
 @kernel()
 def _accumulate(sums, values, size):  # type: ignore[no-untyped-def]
-    """Replace the values by their running sums; of logarithms up to a common factor."""
+    """Replace the first `size` values by running sums; of logarithms up to a common factor."""
     top = -np.inf
     for k in range(size):
         top = max(top, values[k])
@@ -67,7 +78,7 @@ def _accumulate(sums, values, size):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
-    """Return the first of rising values above the mark, or the last with any weight."""
+    """Return the first of `size` rising values above the mark, or the last with any weight."""
     low, high = 0, size - 1
     while low < high:
         middle = (low + high) // 2
@@ -80,9 +91,9 @@ def _first_above(values, size, mark):  # type: ignore[no-untyped-def]
 
 @kernel(entry="i8, i8[:], i8[:], f8[:], i8[:], f8[:], f8[:], i8, f8[:]")
 def draw_states(kind, states, order, uniforms, masks, weights, table, bits, covered):  # type: ignore[no-untyped-def]
-    """Draw one choice for every state, by its share.
+    """Draw one choice for every one of `states`, by its share, with the `uniforms` from 0 to 1.
 
-    `order` sorts the states, so that the choices of each are summed up once.
+    `order` sorts the states, so that the choices of each are summed up once; `kind` is the algebra.
     """
     sums = kind == SUM
     picks = np.empty(len(states), np.int64)
@@ -99,7 +110,7 @@ def draw_states(kind, states, order, uniforms, masks, weights, table, bits, cove
 
 @kernel(entry="i8[:], i8[:]")
 def deposit(states, positions):  # type: ignore[no-untyped-def]
-    """Return every state with its bit j moved to positions[j]."""
+    """Return every one of `states` with its bit j moved to positions[j]."""
     moved = np.zeros(len(states), np.int64)
     for row in range(len(states)):
         for j in range(len(positions)):
@@ -109,7 +120,11 @@ def deposit(states, positions):  # type: ignore[no-untyped-def]
 
 @kernel(entry="i8[:,:], i8[:], i8[:], i8, i8[:]")
 def join_cell(labels, rows, cells, vertex, members):  # type: ignore[no-untyped-def]
-    """Give the members of the cell that each row chose at a step the template's number."""
+    """Give the members of the cell that each row chose at a step the template's number.
+
+    Row k of `labels` continues row rows[k] of the step, which chose the cell cells[rows[k]] (a
+    mask).
+    """
     for k in range(len(labels)):
         rest = cells[rows[k]]
         if rest != COVERED:
@@ -125,14 +140,7 @@ def canonical(labels):  # type: ignore[no-untyped-def]
     """Renumber every row by first appearance, in place."""
     seen = np.empty(labels.shape[1], np.int64)
     for row in range(len(labels)):
-        seen[:] = -1
-        used = 0
-        for i in range(labels.shape[1]):
-            label = labels[row, i]
-            if seen[label] < 0:
-                seen[label] = used
-                used += 1
-            labels[row, i] = seen[label]
+        number_by_appearance(labels[row], seen)
 
 
 @kernel(entry="f8[:,:], i8[:,:]")
@@ -314,63 +322,9 @@ def _labels(recursion: Recursion, trail: list[_Trail], count: int) -> IntArray:
     return labels
 
 
-ROUNDS = 50
-
-
-@kernel()
-def _best_cell(theta, i, near, labels, sizes, gains, seen):  # type: ignore[no-untyped-def]
-    """Return the best cell for i among those of its neighbours only, -1 if none.
-
-    Also return whether i would rather be alone than where it is.
-    """
-    for j in near:
-        gains[labels[j]] += theta[i, j]
-        seen[labels[j]] += 1
-    best, most = -1, max(0.0, gains[labels[i]])
-    for j in near:
-        label = labels[j]
-        if label != labels[i] and seen[label] == sizes[label] and gains[label] > most + 1e-9:
-            best, most = label, gains[label]
-    alone = gains[labels[i]] < 0.0
-    for j in near:
-        gains[labels[j]], seen[labels[j]] = 0.0, 0
-    return best, alone
-
-
-@kernel(entry="f8[:,:], i8[:], i8[:]")
-def climb(theta, first, near):  # type: ignore[no-untyped-def]
-    """Return the labels of a configuration that hardly any single move improves.
-
-    The neighbours of i are near[first[i]:first[i+1]].
-    """
-    n = len(theta)
-    labels, sizes = np.arange(n), np.ones(n, np.int64)
-    gains, seen = np.zeros(n), np.zeros(n, np.int64)
-    for _ in range(ROUNDS):
-        moved = False
-        for i in range(n):
-            its = near[first[i] : first[i + 1]]
-            best, alone = _best_cell(theta, i, its, labels, sizes, gains, seen)
-            if best < 0 and alone:
-                best = 0  # i shares its cell, so some label is not in use
-                while sizes[best] > 0:
-                    best += 1
-            if best >= 0:
-                sizes[labels[i]] -= 1
-                sizes[best] += 1
-                labels[i] = best
-                moved = True
-        if not moved:
-            break
-    return labels
-
-
 def potentials(theta: FloatArray, steps: Sequence[EliminationStep]) -> FloatArray:
     """Return a, feasible for every cell up to rounding."""
-    near = theta > -np.inf
-    np.fill_diagonal(near, False)
-    first = np.concatenate([[0], np.cumsum(near.sum(axis=1))])
-    labels = climb(theta, first, np.ascontiguousarray(np.nonzero(near)[1]))
+    labels = single_move_search(theta)
     together = labels[:, None] == labels[None, :]
     a: FloatArray = 0.5 * np.where(together, theta, 0.0).sum(axis=1)
     for step in steps:

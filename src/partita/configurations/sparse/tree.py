@@ -1,4 +1,9 @@
-"""The tree of an elimination, and compiled loops that eliminate templates and count cliques."""
+"""The tree of an elimination, and compiled loops that eliminate templates and count cliques.
+
+`rows` (n × words) is a graph, 64 templates to a word: bit j of row i says that i and j are linked;
+it belongs to the caller and is changed by elimination. `found` and `neighbours` (n) are overwritten
+by lists of templates, of which the first `size` count; `vertex` is a template.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +195,7 @@ DEGREE, FILL = 0, 1
 
 @kernel(inline="always")
 def bit_count(word):  # type: ignore[no-untyped-def]
-    """Return the number of bits that are set."""
+    """Return the number of bits of a `word` that are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -239,7 +244,7 @@ def _remove(rows, vertex, neighbours, size):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _touched(rows, neighbours, size, wide, mark):  # type: ignore[no-untyped-def]
-    """Return a row of those whose score may have changed: the neighbours and, if wide, theirs."""
+    """Fill `mark` (a row): whose score may have changed, the neighbours and, if wide, theirs."""
     mark[:] = 0
     for k in range(size):
         other = neighbours[k]
@@ -250,7 +255,7 @@ def _touched(rows, neighbours, size, wide, mark):  # type: ignore[no-untyped-def
 
 @kernel()
 def _score(rows, vertex, rule, found):  # type: ignore[no-untyped-def]
-    """Return the score of eliminating a template now, and the words read."""
+    """Return the score of eliminating a template now (`rule`: FILL or degree) and words read."""
     if rule == FILL:
         return _missing(rows, vertex, found)
     return _listed(rows[vertex], found), 1
@@ -258,7 +263,7 @@ def _score(rows, vertex, rule, found):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _least(alive, score, visit):  # type: ignore[no-untyped-def]
-    """Return the remaining template with the least score, the first visited among equals."""
+    """Return the template `alive` with the least score, the first one in `visit` among equals."""
     best = -1
     for vertex in visit:
         if alive[vertex] and (best < 0 or score[vertex] < score[best]):
@@ -268,10 +273,10 @@ def _least(alive, score, visit):  # type: ignore[no-untyped-def]
 
 @kernel(entry="u8[:,:], i8[:], i8, i8, i8")
 def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-def]
-    """Return an order in which each next template has the least degree or fill.
+    """Return an order in which each next template has the least degree or fill, as the `rule` says.
 
     Ends early, with a shorter order, at a template with more than `widest` neighbours or when
-    `patience` words have been read. The rows are used up.
+    `patience` words have been read. The rows are used up; `visit` breaks ties.
     """
     n = len(rows)
     order, score = np.empty(n, np.int64), np.zeros(n, np.int64)
@@ -298,7 +303,7 @@ def eliminate(rows, visit, rule, widest, patience):  # type: ignore[no-untyped-d
 
 @kernel(entry="u8[:,:]")
 def degeneracy(rows):  # type: ignore[no-untyped-def]
-    """Return the largest least degree of any part of the graph: no order is narrower."""
+    """Return the largest least degree of any part of the graph `rows`: no order is narrower."""
     n = len(rows)
     found = np.empty(n, np.int64)
     degree = np.empty(n, np.int64)
@@ -322,7 +327,8 @@ def degeneracy(rows):  # type: ignore[no-untyped-def]
 def count_cliques(compatible, members, known, limit):  # type: ignore[no-untyped-def]
     """Return the number of cliques, and Σ 2^-(how many of its first `known` each holds).
 
-    The empty one counts; after `limit` cliques it gives up and says so by the count -1.
+    Cliques of `members`, where `compatible` (n × n) says which pairs may share a cell. The empty
+    one counts; after `limit` cliques it gives up and says so by the count -1.
     """
     size = len(members)
     later = np.zeros(size, np.int64)
