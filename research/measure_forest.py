@@ -1,12 +1,10 @@
 """Measure clusters and probabilities of record tables, beside raw scores and other methods.
 
     python -m research.measure_forest TABLES [--scores DIR] [--only NAME]
-    python -m research.measure_forest --simulate development|random|held-out
 
-The first command scores the tables (research/score_records.py says which, and what it needs) and
-prints one table as Markdown; --scores keeps the scores, and uses those that are there. The second
-does the same for simulated scores, without the rows with labels. `make figures ONLY=records` and
-`ONLY=simulated-scores` write both into docs/clusters.md.
+The command scores the tables (research/score_records.py says which, and what it needs) and prints
+one table as Markdown; --scores keeps the scores, and uses those that are there. `make figures
+ONLY=records` writes it into docs/clusters.md.
 
 For every table: bits per set and per compared pair, and the reliability error of pairs, of all
 models in sets of at most MOST records (the first SETS), and of evidential and forest in all sets
@@ -55,7 +53,6 @@ from partita.linkage.labels import Labels, fit_labels, labelled, read_labels
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
 from research.score_records import write_scores
-from research.simulate_scores import DESIGNS, write_simulated
 
 MOST = 9
 EVERY = 12
@@ -110,37 +107,31 @@ def quality(p: FloatArray, y: FloatArray) -> list[str]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("tables", type=Path, nargs="?")
+    parser.add_argument("tables", type=Path)
     parser.add_argument("--scores", type=Path, help="folder of the scores")
-    parser.add_argument("--simulate", choices=DESIGNS, help="simulate this group of scores instead")
     parser.add_argument("--only", action="append", default=[])
     given = parser.parse_args()
-    if (given.tables is None) == (given.simulate is None):
-        parser.error("expected a folder of tables or --simulate")
     with TemporaryDirectory() as temporary:
         folder = given.scores or Path(temporary)
-        if given.simulate:
-            write_simulated(folder, given.simulate)
-        else:
-            write_scores(given.tables, folder, given.only)
-        for row in all_rows(folder, given.only, labels=not given.simulate):
+        write_scores(given.tables, folder, given.only)
+        for row in all_rows(folder, given.only):
             print(_line(row), flush=True)
 
 
-def all_rows(folder: Path, only: Sequence[str], *, labels: bool) -> Iterator[Sequence[str]]:
+def all_rows(folder: Path, only: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the rows of all tables of scores in a folder."""
     yield from (HEADER, ["---"] * len(HEADER))
     for truth in sorted(folder.glob("*.truth.csv")):
         name = truth.name.removesuffix(".truth.csv")
         if not only or name in only:
-            yield from table_rows(name, folder / f"{name}.csv", truth, labels)
+            yield from table_rows(name, folder / f"{name}.csv", truth)
 
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def table_rows(name: str, scores: Path, truth: Path, labels: bool) -> Iterator[list[str]]:
+def table_rows(name: str, scores: Path, truth: Path) -> Iterator[list[str]]:
     """Yield the rows of one table of scores."""
     sets = list(components(scores, truth))
     small = [one for one in sets if len(one.labels) <= MOST][:SETS]
@@ -159,7 +150,7 @@ def table_rows(name: str, scores: Path, truth: Path, labels: bool) -> Iterator[l
     yield [name, "all", "dedupe's clustering at .5", "", "", "", *whole.centroids(0.5)]
     found = whole.forest(learned_parameters("forest"))
     yield [name, "all", "forest", "", *quality(*found[0]), *(f"{value:.4f}" for value in found[1])]
-    if labels and len(whole.table.left) > LABELS:
+    if len(whole.table.left) > LABELS:
         raw, cells = whole.with_labels()
         yield [name, "all", "raw, pairs without labels", "", *raw, "", ""]
         yield [name, "all", f"forest, {LABELS} labels", "", *cells]

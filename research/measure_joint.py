@@ -5,13 +5,19 @@
 Bits are those of the decisions that lead to the key, with gold mentions; GAP has the mentions that
 `partita run` finds. Its log loss is over A, B and neither with the model's own marginals; "with its
 share of neither" multiplies the odds of neither by the number that fits the answers best.
+
+    python -m research.measure_joint --train DATA/gum/train --gum DATA/gum/dev
+
+trains a model on all documents of a folder, and measures it and the shipped one on others.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +29,17 @@ from partita.configurations.joint.model import (
     shipped_joint_model,
 )
 from partita.configurations.joint.posterior import joint_posterior
-from partita.core import Document, FloatArray
-from partita.evaluation.calibration import pair_reliability_error
-from partita.training.joint import decision_losses, key_decisions
+from partita.core import Document, FloatArray, restricted_growth
+from partita.corpora.documents import read_corefud
+from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
+from partita.evaluation.models import Joint
+from partita.training.joint import (
+    decision_losses,
+    key_decisions,
+    train_joint,
+    with_uncertain_types,
+    without_types,
+)
 from research.joint_corpora import Question, read_ecb, read_gap, read_gum, read_litbank
 
 LEAST = 0.01  # of a probability in the log loss; pairs below .005 are not listed anywhere
@@ -162,12 +176,66 @@ def measured(
     return found
 
 
+Pairs = tuple[float, int, FloatArray, BoolArray]  # bits, mentions, stated, observed
+
+
+def _key_bits(model: JointModel, document: Document) -> float:
+    key = restricted_growth(document.labels)
+    return -Joint(model).posterior(document).log_weight(key) / math.log(2.0)
+
+
+def _undecided_pairs(model: JointModel, document: Document) -> Pairs:
+    """Return bits and mentions of a document, and its pairs stated between .05 and .95."""
+    posterior, bits = Joint(model).posterior(document), _key_bits(model, document)
+    above, labels = np.triu_indices(len(document), 1), document.labels
+    joined = (labels[:, None] == labels[None, :])[above]
+    return bits, len(document), *undecided(posterior.pairs().value[above], joined)
+
+
+def _pooled_error(pairs: Sequence[Pairs]) -> float:
+    stated, observed = zip(*(one[2:] for one in pairs), strict=True)
+    return pair_reliability_error(np.concatenate(stated), np.concatenate(observed))
+
+
+def _interval(rows: Sequence[Any], figure: Callable[[Sequence[Any]], float]) -> str:
+    spread = bootstrap(rows, figure, np.random.default_rng(0), times=500)
+    return f"{figure(rows):.3f} ({spread.low:.3f}–{spread.high:.3f})"
+
+
+def _mean_bits(rows: Sequence[tuple[float, int]]) -> float:
+    return sum(bits for bits, _ in rows) / sum(mentions for _, mentions in rows)
+
+
+def test_table(documents: Sequence[Document], tests: Sequence[Document]) -> None:
+    """Print the figures of the shipped model, and of one that is trained on the documents."""
+    models = (shipped_joint_model(), train_joint(documents))
+    rng = np.random.default_rng(1)
+    versions = {
+        "bits per mention, certain types": tests,
+        "no types": [without_types(d) for d in tests],
+        "uncertain types, made from true ones and noise":
+            [with_uncertain_types(d, rng) for d in tests],
+    }  # fmt: skip
+    print(f"| {len(tests)} documents | shipped | trained on all {len(documents)} |")
+    print("| --- | --- | --- |")
+    for name, version in versions.items():
+        cells = [_interval([(_key_bits(m, d), len(d)) for d in version], _mean_bits)
+                 for m in models]  # fmt: skip
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    cells = [_interval([_undecided_pairs(m, d) for d in tests], _pooled_error) for m in models]
+    print(f"| pair reliability error, certain types | {' | '.join(cells)} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parameters", type=Path)
     for name in ("gum", "gap", "litbank", "ecb"):
         parser.add_argument(f"--{name}", type=Path)
+    parser.add_argument("--train", type=Path)
     options = parser.parse_args()
+    if options.train is not None:
+        test_table(list(read_corefud(options.train)), list(read_corefud(options.gum)))
+        return
     path = options.parameters
     model = read_joint_model(path) if path else shipped_joint_model()
     readers = {"gum": read_gum, "litbank": read_litbank, "ecb": read_ecb}

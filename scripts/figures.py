@@ -464,14 +464,12 @@ FIGURES = {
     "gum-small-sets": Figure(partial(table_of, f"{GUM} --largest 9", 0), needs=("gum",)),
     "gum-small-sets-by-size": Figure(partial(table_of, f"{GUM} --largest 9", 1), needs=("gum",)),
     "gum-joint": Figure(
-        partial(script, "ablate_joint {data}/gum/train --test {data}/gum/dev"), needs=("gum",)
+        partial(script, "measure_joint --train {data}/gum/train --gum {data}/gum/dev"),
+        needs=("gum",),
     ),
     "raw-text": Figure(partial(table_of, RAW, 0), needs=("gum",)),
     "raw-text-learned": Figure(partial(table_of, RAW_LEARNED, 0), needs=("ewt", "gum")),
     "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
-    "joint-ablation": Figure(
-        partial(script, "ablate_joint {data}/gum/train --epochs 4"), needs=("gum",)
-    ),
     "raw-text-upper": Figure(partial(table_of, f"{RAW} --case upper", 0), needs=("gum",)),
     "depots-paper-size": Figure(lambda: paper_size()[6]),
     "depots-paper-size-means": Figure(lambda: paper_size()[7]),
@@ -482,7 +480,6 @@ FIGURES = {
     "fused-things": Figure(fused_things),
     "label-curve": Figure(partial(label_curve, RESTAURANTS, "unique_id"), needs=("records",)),
     "records": Figure(partial(script, "measure_forest {data}/records"), needs=("records",)),
-    "simulated-scores": Figure(partial(script, "measure_forest --simulate held-out")),
 }
 
 

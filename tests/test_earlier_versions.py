@@ -45,7 +45,7 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.app.authoring.trace": "partita.app.authoring.trace_file",
     "partita.app.label_choice.curve": "partita.app.store_training.key_curve",
     "partita.app.label_choice.learning_curve": "partita.app.store_training.key_curve",
-    "partita.app.label_choice.taught": "partita.app.store_training.taught",
+    "partita.app.label_choice.taught": "partita.app.train.train",
     "partita.Domain.answers": "partita.Domain.formatted",
     "partita.Domain.incidents": "partita.Domain.additions",
     "partita.Distribution.clusters": "partita.entities.answer.answer",

@@ -245,3 +245,16 @@ def test_a_service_with_a_token_asks_for_it(person: Person, folder: Path) -> Non
         person.driver.get(f"{found}#token=secret")
         person.sees("h1", "kinston")
         assert "secret" not in person.driver.current_url
+
+
+@pytest.mark.parametrize(
+    ("view", "row"), [("entities", ".entity-row"), ("read", ".message-rows a")]
+)
+def test_a_search_without_hits_is_cleared(person: Person, view: str, row: str) -> None:
+    person.go(view, run="work")
+    person.sees(row)
+    person.writes("main input[type=search]", "qqqq")
+    person.until(lambda: not person.all(row), "no rows")
+    person.clicks("Clear the search")
+    person.sees(row)
+    assert person.run("return document.querySelector('main input[type=search]').value") == ""

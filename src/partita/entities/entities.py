@@ -124,13 +124,21 @@ class SlotTable:
     def _unified(self, values: Iterable[Value]) -> Value | None:
         """Return the values unified, or None if there are none.
 
-        Asserted values of a cell unify; what does not fit to the values before it is left out.
+        Asserted values of a cell unify; what does not fit to the values before it is left out. Of
+        states that exclude each other, the last one stated holds.
         """
         result: Value | None = None
-        for value in values:
+        states = self.slot if isinstance(self.slot, StringsType) and self.slot.groups else None
+        for value in sorted(values, key=self._last_said) if states else values:
+            if states and result is not None:
+                result = states.updated(cast(Strings, result), cast(Strings, value))
+                continue
             unified = value if result is None else self.slot.unify(result, value)
             result = result if unified is None else unified
         return result
+
+    def _last_said(self, value: Value) -> int:
+        return max(n for said, holders in self.values.items() if said[0] == value for n in holders)
 
     def _holders(self, value: Value) -> tuple[int, ...]:
         return tuple(sorted({n for one in self._subsuming(value) for n in self.values[one]}))

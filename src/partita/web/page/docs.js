@@ -1,7 +1,7 @@
 /** The description of the API, drawn from its OpenAPI document. */
 
 import { openapi, takeTokenFromAddress } from "./api.js";
-import { el, replaceContent } from "./dom.js";
+import { el, replaceContent, table } from "./dom.js";
 import { errorPanel } from "./parts/panels.js";
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -67,10 +67,7 @@ function parameterTable(parameters) {
       el("td", {}, description ?? ""),
     ),
   );
-  const head = ["Parameter", "In", "Description"].map((name) => el("th", { scope: "col" }, name));
-  const table = el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ...head)));
-  table.append(el("tbody", {}, ...rows));
-  return [el("div", { class: "wide" }, table)];
+  return [el("div", { class: "wide" }, table("plain", ["Parameter", "In", "Description"], rows))];
 }
 
 /** @param {string} title @param {any} content */

@@ -93,6 +93,62 @@ export function select(options, chosen, onChange, attributes = {}) {
   return menu;
 }
 
+const SEARCH_DELAY = 200;
+
+/** A field that searches when nothing was typed for a moment. @param {string} value @param {(text: string) => void} search */
+export function searchField(value, search) {
+  let timer = 0;
+  const onInput = (/** @type {any} */ event) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => search(event.target.value), SEARCH_DELAY);
+  };
+  const attributes = { type: "search", autocomplete: "off", value };
+  return labelled("Search", el("input", { ...attributes, on: { input: onInput } }));
+}
+
+/** A button that empties the search and the choice of a type. @param {Element|null} box with both */
+export const clearButton = (box) =>
+  button("Clear the search", () => {
+    for (const field of box?.querySelectorAll("input[type=search], select") ?? []) {
+      if (field.matches("select") && !field.querySelector("option[value='']")) continue;
+      /** @type {HTMLInputElement} */ (field).value = "";
+      field.dispatchEvent(new Event(field.matches("select") ? "change" : "input"));
+    }
+  });
+
+/**
+ * A table with its headings, in the order of its columns.
+ * @param {string} className
+ * @param {(string|HTMLElement)[]} heads
+ * @param {HTMLElement[]} rows
+ * @param {Child} [caption]
+ */
+export function table(className, heads, rows, caption) {
+  const cells = heads.map((one) => (one instanceof Node ? one : el("th", { scope: "col" }, one)));
+  const body = el("tbody", {}, ...rows);
+  return el("table", { class: className }, caption, el("thead", {}, el("tr", {}, ...cells)), body);
+}
+
+/**
+ * A table whose headings choose the order of a view; columns without an order have a plain one.
+ * @param {[string, string][]} columns
+ * @param {{order: string}} view
+ * @param {() => void} reload
+ * @param {HTMLElement[]} rows
+ */
+export function sortedTable(columns, view, reload, rows) {
+  const heads = columns.map(([title, order]) => {
+    const sort = () => {
+      view.order = order;
+      reload();
+    };
+    const direction = ["mentions", "documents"].includes(order) ? "descending" : "ascending";
+    const attributes = { scope: "col", "aria-sort": order !== "" && order === view.order && direction };
+    return el("th", attributes, order ? button(title, sort, { class: "link-button" }) : title);
+  });
+  return table("entity-table", heads, rows);
+}
+
 /** Save rows as a CSV file. @param {string} name @param {any[][]} rows */
 export function saveFile(name, rows) {
   const cell = (/** @type {any} */ value) => `"${String(value).replaceAll('"', '""')}"`;

@@ -1,6 +1,6 @@
 /** The learning curve (bits by number of keys) and the reliability diagram (calibration). */
 
-import { scale, shape, svgDrawing, textShape, ticks } from "./svg.js";
+import { axisText, gridLine, scale, shape, svgDrawing, ticks } from "./svg.js";
 
 const HEIGHT = 230;
 const MARGIN = { left: 46, right: 14, top: 24, bottom: 36 };
@@ -52,35 +52,15 @@ function intervalBand(points, x, y) {
  */
 function curveFrame(x, y, highest, keys, width) {
   const rows = ticks(0, highest, 4).flatMap((value) => [
-    shape("line", {
-      x1: MARGIN.left,
-      x2: width - MARGIN.right,
-      y1: y(value),
-      y2: y(value),
-      class: "grid",
-    }),
-    textShape(
-      "text",
-      { x: MARGIN.left - 6, y: y(value) + 4, class: "axis", "text-anchor": "end" },
-      String(value),
-    ),
+    gridLine(MARGIN.left, y(value), width - MARGIN.right, y(value)),
+    axisText(MARGIN.left - 6, y(value) + 4, value, "end"),
   ]);
   const columns = ticks(0, Math.max(1, keys), 6)
     .filter(Number.isInteger)
-    .map((value) =>
-      textShape(
-        "text",
-        { x: x(value), y: HEIGHT - MARGIN.bottom + 17, class: "axis", "text-anchor": "middle" },
-        String(value),
-      ),
-    );
+    .map((value) => axisText(x(value), HEIGHT - MARGIN.bottom + 17, value, "middle"));
   const names = [
-    textShape(
-      "text",
-      { x: width - MARGIN.right, y: HEIGHT - 4, class: "axis", "text-anchor": "end" },
-      "number of keys",
-    ),
-    textShape("text", { x: 0, y: 11, class: "axis" }, "bits per template"),
+    axisText(width - MARGIN.right, HEIGHT - 4, "number of keys", "end"),
+    axisText(0, 11, "bits per template"),
   ];
   return [...rows, ...columns, ...names];
 }
@@ -92,17 +72,11 @@ const MAX_SIDE = 360;
 
 /** @param {Bin[]} before @param {Bin[]} after @param {number} width */
 export function reliabilityDiagram(before, after, width) {
-  const side = Math.min(MAX_SIDE, width);
-  const chart = svgDrawing(side, side, reliabilityLabel(before, after), "reliability");
-  chart.setAttribute("width", String(side));
-  const x = scale([0, 1], [RELIABILITY_MARGIN, side - 10]);
-  const y = scale([0, 1], [side - RELIABILITY_MARGIN, 10]);
-  chart.append(
-    ...reliabilityFrame(x, y, side, ["predicted", "observed"]),
+  const label = reliabilityLabel(before, after);
+  return diagram(label, width, ["predicted", "observed"], (x, y) => [
     ...reliabilitySeries(before, x, y, "before"),
     ...reliabilitySeries(after, x, y, "after"),
-  );
-  return chart;
+  ]);
 }
 
 /**
@@ -111,21 +85,27 @@ export function reliabilityDiagram(before, after, width) {
  * @param {number} width
  */
 export function agreementDiagram(bins, width) {
-  const side = Math.min(MAX_SIDE, width);
   const label = bins.map((bin) => `stated ${bin.stated.toFixed(2)}, agreed ${bin.agreed.toFixed(2)}`);
-  const chart = svgDrawing(side, side, label.join("; "), "reliability");
+  const points = bins.map(({ count, stated, agreed }) => ({ count, predicted: stated, observed: agreed }));
+  return diagram(label.join("; "), width, ["stated", "agreed"], (x, y) =>
+    reliabilitySeries(points, x, y, "after", "held-out claims"),
+  );
+}
+
+/**
+ * A square diagram of two shares.
+ * @param {string} label
+ * @param {number} width
+ * @param {string[]} axes
+ * @param {(x: (v: number) => number, y: (v: number) => number) => SVGElement[]} series
+ */
+function diagram(label, width, axes, series) {
+  const side = Math.min(MAX_SIDE, width);
+  const chart = svgDrawing(side, side, label, "reliability");
   chart.setAttribute("width", String(side));
   const x = scale([0, 1], [RELIABILITY_MARGIN, side - 10]);
   const y = scale([0, 1], [side - RELIABILITY_MARGIN, 10]);
-  const points = bins.map(({ count, stated, agreed }) => ({
-    count,
-    predicted: stated,
-    observed: agreed,
-  }));
-  chart.append(
-    ...reliabilityFrame(x, y, side, ["stated", "agreed"]),
-    ...reliabilitySeries(points, x, y, "after", "held-out claims"),
-  );
+  chart.append(...reliabilityFrame(x, y, side, axes), ...series(x, y));
   return chart;
 }
 
@@ -153,27 +133,12 @@ function calibrationError(bins) {
  */
 function reliabilityFrame(x, y, side, [across, up]) {
   const lines = [0, 0.25, 0.5, 0.75, 1].flatMap((value) => [
-    shape("line", { x1: x(0), x2: x(1), y1: y(value), y2: y(value), class: "grid" }),
-    textShape(
-      "text",
-      { x: x(0) - 6, y: y(value) + 4, class: "axis", "text-anchor": "end" },
-      String(value),
-    ),
-    textShape(
-      "text",
-      { x: x(value), y: side - RELIABILITY_MARGIN + 16, class: "axis", "text-anchor": "middle" },
-      String(value),
-    ),
+    gridLine(x(0), y(value), x(1), y(value)),
+    axisText(x(0) - 6, y(value) + 4, value, "end"),
+    axisText(x(value), side - RELIABILITY_MARGIN + 16, value, "middle"),
   ]);
-  const names = [
-    textShape("text", { x: x(1), y: side - 6, class: "axis", "text-anchor": "end" }, across),
-    textShape("text", { x: x(0) + 6, y: y(1) + 14, class: "axis" }, up),
-  ];
-  return [
-    ...lines,
-    shape("line", { x1: x(0), x2: x(1), y1: y(0), y2: y(1), class: "ideal" }),
-    ...names,
-  ];
+  const names = [axisText(x(1), side - 6, across, "end"), axisText(x(0) + 6, y(1) + 14, up)];
+  return [...lines, gridLine(x(0), y(0), x(1), y(1), "ideal"), ...names];
 }
 
 /**

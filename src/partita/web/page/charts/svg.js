@@ -20,6 +20,14 @@ export function textShape(tag, attributes, text) {
   return element;
 }
 
+/** A text at an axis. @param {number} x @param {number} y @param {any} text @param {string} [anchor] */
+export const axisText = (x, y, text, anchor = "start") =>
+  textShape("text", { x, y, class: "axis", "text-anchor": anchor }, String(text));
+
+/** A line of a grid. @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
+export const gridLine = (x1, y1, x2, y2, name = "grid") =>
+  shape("line", { x1, y1, x2, y2, class: name });
+
 /** @param {number} width @param {number} height @param {string} label @param {string} className */
 export function svgDrawing(width, height, label, className) {
   const attributes = { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label };

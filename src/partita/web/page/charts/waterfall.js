@@ -1,6 +1,6 @@
 /** A waterfall chart: each step moves the running value up or down, the last row is the total. */
 
-import { scale, shape, svgDrawing, textShape, ticks, truncate } from "./svg.js";
+import { axisText, gridLine, scale, shape, svgDrawing, textShape, ticks, truncate } from "./svg.js";
 
 const ROW_HEIGHT = 26;
 const TOP = 26;
@@ -43,18 +43,8 @@ export function waterfall(steps, width, label, options = {}) {
  */
 function axis(low, high, x, height, width, format) {
   return ticks(low, high, width < 500 ? 3 : 6).flatMap((value) => [
-    shape("line", {
-      x1: x(value),
-      x2: x(value),
-      y1: TOP - 6,
-      y2: height,
-      class: value ? "grid" : "grid zero",
-    }),
-    textShape(
-      "text",
-      { x: x(value), y: TOP - 12, class: "axis", "text-anchor": "middle" },
-      format(value),
-    ),
+    gridLine(x(value), TOP - 6, x(value), height, value ? "grid" : "grid zero"),
+    axisText(x(value), TOP - 12, format(value), "middle"),
   ]);
 }
 
@@ -89,14 +79,6 @@ function stepRow(step, n, x, labelWidth, next) {
     shape("rect", { x: 0, y, width: "100%", height: ROW_HEIGHT, class: "over" }, title),
   ];
   if (next && !next.total)
-    shapes.push(
-      shape("line", {
-        x1: x(step.after),
-        x2: x(step.after),
-        y1: y + 4,
-        y2: y + ROW_HEIGHT + 4,
-        class: "joint",
-      }),
-    );
+    shapes.push(gridLine(x(step.after), y + 4, x(step.after), y + ROW_HEIGHT + 4, "joint"));
   return shapes;
 }

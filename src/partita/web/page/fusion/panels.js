@@ -3,6 +3,7 @@
 import { agreementDiagram } from "../charts/learning.js";
 import { append, bar, button, el, labelled, replaceContent, select } from "../dom.js";
 import { count, plural, probability } from "../format.js";
+import { titledPanel } from "../parts/panels.js";
 import { selection } from "./input.js";
 import { changesByThing, fusedThings, trustBySource } from "./result.js";
 import { thingCard } from "./thing_card.js";
@@ -70,13 +71,7 @@ function contradictions({ sets = [] }) {
       el("li", { class: "quiet" }, `${left} and ${right}: ${probability(conflict)}`),
     ),
   ]);
-  const title = "Sources disagree about coreference";
-  return el(
-    "section",
-    { class: "panel", "aria-label": title },
-    el("h2", {}, title),
-    el("ul", {}, ...rows),
-  );
+  return titledPanel("Sources disagree about coreference", el("ul", {}, ...rows));
 }
 
 /** @param {Fused} fused */
@@ -111,11 +106,8 @@ const HINT =
 /** @param {Fused} fused */
 export function trustPanel(fused) {
   const rows = [...trustBySource(fused)].map(([name, slots]) => sourceTrust(name, slots));
-  const title = el("h2", {}, "Reliability of the sources");
-  return el(
-    "section",
-    { class: "panel trust", "aria-label": "Reliability of the sources" },
-    title,
+  return titledPanel(
+    "Reliability of the sources",
     el("p", { class: "quiet" }, HINT),
     el("ul", { class: "trusted" }, ...rows),
     ...(fused.copying ?? []).map(copyingLine),
@@ -140,14 +132,8 @@ function agreementPanel({ slots = {} }) {
       ),
     );
   if (!figures.length) return null;
-  const title = "How far to believe this table";
-  return el(
-    "section",
-    { class: "panel", "aria-label": title },
-    el("h2", {}, title),
-    el("p", { class: "quiet" }, AGREEMENT_HINT),
-    ...figures,
-  );
+  const hint = el("p", { class: "quiet" }, AGREEMENT_HINT);
+  return titledPanel("How far to believe this table", hint, ...figures);
 }
 
 /** @param {string} name @param {Trust[]} slots */

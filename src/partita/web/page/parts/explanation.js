@@ -2,7 +2,7 @@
 
 import { responsive } from "../charts/svg.js";
 import { waterfall } from "../charts/waterfall.js";
-import { bar, button, el, replaceContent } from "../dom.js";
+import { bar, button, el, replaceContent, table } from "../dom.js";
 import { probability, signed } from "../format.js";
 
 /** @typedef {import("../types.js").Explanation} Explanation */
@@ -110,14 +110,12 @@ function featureChart(pair, rows) {
 /** The features as a table with their descriptions. @param {Contribution[]} rows */
 function featureTable(rows) {
   const names = ["Feature", "Weight", "Description"];
-  const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)));
   const body = rows.map(({ feature, weight, documentation }) => {
     const number = el("td", { class: "number" }, signed(weight, 4));
     return el("tr", {}, el("td", {}, feature.replaceAll("_", " ")), number, el("td", {}, documentation));
   });
-  const table = el("table", { class: "plain" }, el("thead", {}, head), el("tbody", {}, ...body));
   const title = el("summary", {}, "Table with descriptions of the features");
-  return el("details", {}, title, el("div", { class: "wide" }, table));
+  return el("details", {}, title, el("div", { class: "wide" }, table("plain", names, body)));
 }
 
 /** @param {RestOfSet} rest @param {Record<string, string>} expressions */

@@ -1,7 +1,7 @@
 /** The list of messages of a run with their uncertainty: searchable, sortable, paged. */
 
 import * as api from "../api.js";
-import { announce, append, bar, button, el, labelled, replaceContent, select } from "../dom.js";
+import { announce, append, bar, button, clearButton, el, labelled, replaceContent, searchField, select } from "../dom.js";
 import { bits, count, plural } from "../format.js";
 import { hrefFor } from "../router.js";
 
@@ -18,7 +18,6 @@ import { hrefFor } from "../router.js";
  */
 
 const PAGE_SIZE = 100;
-const SEARCH_DELAY = 200;
 /** @type {[string, string][]} */
 const ORDERS = [
   ["text", "Input order"],
@@ -76,24 +75,18 @@ function listFrame(...content) {
 
 /** @param {ListState} state @param {() => Promise<void>} load */
 function controls(state, load) {
-  let timer = 0;
-  const onSearch = (/** @type {any} */ event) => {
-    state.search = event.target.value;
-    clearTimeout(timer);
-    timer = setTimeout(
-      () => load().then(() => announce(plural(state.total, "message"))),
-      SEARCH_DELAY,
-    );
+  const onSearch = (/** @type {string} */ text) => {
+    state.search = text;
+    load().then(() => announce(plural(state.total, "message")));
   };
   const onOrder = (/** @type {string} */ order) => {
     state.order = order;
     load();
   };
-  const search = el("input", { type: "search", autocomplete: "off", on: { input: onSearch } });
   return el(
     "div",
     { class: "list-tools" },
-    labelled("Search", search),
+    searchField("", onSearch),
     labelled("Order", select(ORDERS, state.order, onOrder)),
   );
 }
@@ -109,16 +102,7 @@ function drawRows(state, rows, footer, loadMore) {
   replaceContent(rows, ...state.messages.map((message) => messageRow(state, message, highest)));
   replaceContent(footer, `${count(state.messages.length)} of ${plural(state.total, "message")}`);
   if (state.messages.length < state.total) append(footer, button("Show more", loadMore));
-  if (!state.total && state.search)
-    append(
-      footer,
-      button("Clear the search", () => {
-        const field = rows.parentElement?.querySelector("input");
-        if (!field) return;
-        field.value = "";
-        field.dispatchEvent(new Event("input"));
-      }),
-    );
+  if (!state.total && state.search) append(footer, clearButton(rows.parentElement));
 }
 
 /** @param {ListState} state @param {MessageRow} message @param {number} highest */

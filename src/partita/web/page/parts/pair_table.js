@@ -1,6 +1,6 @@
 /** All pairs of a set as a table: probabilities of the pairs alone, and given the whole set. */
 
-import { button, el } from "../dom.js";
+import { button, el, table } from "../dom.js";
 import { probability } from "../format.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
@@ -20,7 +20,6 @@ export function pairTable(set, chosen = null, choose = null) {
   const pairOf = pairLookup(set);
   const templates = shownTemplates(set, chosen, pairOf);
   const ids = templates.map((template) => template.id);
-  const head = el("tr", {}, el("td"), ...ids.map((id) => el("th", { scope: "col" }, id)));
   const cell = (/** @type {number} */ row, /** @type {number} */ column) => {
     const [left, right] = row < column ? [ids[row], ids[column]] : [ids[column], ids[row]];
     const current = chosen?.[0] === left && chosen?.[1] === right;
@@ -38,10 +37,8 @@ export function pairTable(set, chosen = null, choose = null) {
   );
   const hidden = set.templates.length - ids.length;
   const part = hidden ? ` ${ids.length} of ${set.templates.length} templates are shown.` : "";
-  const table = el("table", { class: "matrix" });
-  table.append(el("thead", {}, head), el("tbody", {}, ...rows));
   const attributes = { class: "matrix-box", tabindex: "0", role: "group", "aria-label": "Pairs" };
-  return el("div", {}, el("div", attributes, table), el("p", { class: "quiet" }, CAPTION + part));
+  return el("div", {}, el("div", attributes, table("matrix", [el("td"), ...ids], rows)), el("p", { class: "quiet" }, CAPTION + part));
 }
 
 /**

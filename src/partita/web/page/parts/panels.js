@@ -40,6 +40,10 @@ function tokenForm(message, retry) {
   );
 }
 
+/** A panel with a title. @param {string} title @param {...import("../dom.js").Child} content */
+export const titledPanel = (title, ...content) =>
+  el("section", { class: "panel", "aria-label": title }, el("h2", {}, title), ...content);
+
 /**
  * A panel for a view that has nothing to show.
  * @param {string} title

@@ -1,7 +1,7 @@
 /** Training on the keys of a run: started by a button, followed until it ends. */
 
 import * as api from "../api.js";
-import { announce, button, el, replaceContent } from "../dom.js";
+import { announce, button, el, replaceContent, table } from "../dom.js";
 import { bits, plural, probability } from "../format.js";
 import { hrefFor } from "../router.js";
 import { refreshRuns } from "../run_menu.js";
@@ -42,11 +42,14 @@ async function startTraining(panel) {
     sessionStorage.setItem(jobKey(panel.run), job);
     await followJob(panel, job);
   } catch (error) {
-    drawOffer(
-      panel,
-      errorPanel("Training failed", error, () => startTraining(panel)),
-    );
+    drawFailure(panel, error);
   }
+}
+
+/** @param {Training} panel @param {any} error */
+function drawFailure(panel, error) {
+  const retry = () => startTraining(panel);
+  drawOffer(panel, errorPanel("Training failed", error, retry));
 }
 
 /** @param {Training} panel @param {string} job */
@@ -60,10 +63,7 @@ async function followJob(panel, job) {
     await showResult(panel, result);
   } catch (error) {
     sessionStorage.removeItem(jobKey(panel.run));
-    drawOffer(
-      panel,
-      errorPanel("Training failed", error, () => startTraining(panel)),
-    );
+    drawFailure(panel, error);
   }
 }
 
@@ -138,13 +138,11 @@ function elsewhereNodes({ run, elsewhere }) {
 function beforeAfter(caption, rows) {
   const wide = rows.some((row) => row[3]);
   const names = ["Set", "Before", "After", ...(wide ? ["Configuration"] : [])];
-  const head = el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)));
   const body = rows.map((row) =>
     el("tr", {}, ...row.slice(0, names.length).map((cell, n) => el("td", cellClass(n), cell))),
   );
-  const table = el("table", { class: "plain before-after" }, el("caption", {}, caption));
-  table.append(el("thead", {}, head), el("tbody", {}, ...body));
-  return el("div", { class: "wide" }, table);
+  const shown = table("plain before-after", names, body, el("caption", {}, caption));
+  return el("div", { class: "wide" }, shown);
 }
 
 /** @param {number} column */

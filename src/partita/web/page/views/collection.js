@@ -3,8 +3,9 @@
 import * as api from "../api.js";
 import { neighbourGraph } from "../charts/graph.js";
 import { responsive } from "../charts/svg.js";
-import { announce, append, button, el, labelled, replaceContent, saveFile, select } from "../dom.js";
+import { announce, append, button, el, labelled, replaceContent, saveFile, searchField, select, sortedTable } from "../dom.js";
 import { confidenceWord, count, plural, probability } from "../format.js";
+import { titledPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
 
 const PAGE_SIZE = 40;
@@ -34,7 +35,7 @@ async function showTable(root, { search = "", sort = "", order = "documents" }) 
   const load = async () => {
     const page = await api.knowledgeEntities({ ...view, limit: PAGE_SIZE });
     replaceRoute({ search: view.search, sort: view.sort, order: view.order });
-    replaceContent(box, table(page.entities, view, reload));
+    replaceContent(box, entityTable(page.entities, view, reload));
     const last = view.offset + page.entities.length;
     replaceContent(footer, `${count(view.offset + 1)} to ${count(last)} of ${plural(page.total, "entity", "entities")}`);
     if (view.offset) append(footer, button("Back", () => move(-PAGE_SIZE)));
@@ -49,9 +50,8 @@ async function showTable(root, { search = "", sort = "", order = "documents" }) 
     view.offset = 0;
     load();
   };
-  const field = el("input", { type: "search", value: search, autocomplete: "off" });
-  field.addEventListener("input", (/** @type {any} */ event) => {
-    view.search = event.target.value;
+  const field = searchField(search, (text) => {
+    view.search = text;
     reload();
   });
   const menu = select([["", "All types"], ...types.map((/** @type {string} */ type) => [type, type])], sort, (type) => {
@@ -62,7 +62,7 @@ async function showTable(root, { search = "", sort = "", order = "documents" }) 
     root,
     el("h1", {}, name),
     el("p", { class: "quiet" }, `${plural(entities, "entity", "entities")} in ${plural(documents, "document")}`),
-    el("div", { class: "tools" }, labelled("Search", field), labelled("Type", menu)),
+    el("div", { class: "tools" }, field, labelled("Type", menu)),
     box,
     footer,
   );
@@ -70,15 +70,7 @@ async function showTable(root, { search = "", sort = "", order = "documents" }) 
 }
 
 /** @param {any[]} rows @param {{order: string}} view @param {() => void} reload */
-function table(rows, view, reload) {
-  const heads = COLUMNS.map(([title, order]) => {
-    const sort = () => {
-      view.order = order;
-      reload();
-    };
-    const attributes = { scope: "col", "aria-sort": order && order === view.order ? "other" : undefined };
-    return el("th", attributes, order ? button(title, sort, { class: "link-button" }) : title);
-  });
+function entityTable(rows, view, reload) {
   const body = rows.map((row) =>
     el(
       "tr",
@@ -91,7 +83,7 @@ function table(rows, view, reload) {
       el("td", {}, row.aliases.slice(0, 4).join(" · ")),
     ),
   );
-  return el("table", { class: "entity-table" }, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+  return sortedTable(COLUMNS, view, reload, body);
 }
 
 /** @param {number} p */
@@ -126,9 +118,7 @@ function entityPage(entity) {
       ),
     ),
     panel("May be the same", similar.map((/** @type {any} */ one) => similarItem(entity, one))),
-    relations.length
-      ? el("section", { class: "panel" }, el("h2", {}, "Relations"), responsive((width) => neighbourGraph(entity, width)))
-      : null,
+    relations.length ? titledPanel("Relations", responsive((width) => neighbourGraph(entity, width))) : null,
     panel("", relations.map((/** @type {any} */ one) => relationItem(one))),
     panel(
       "Mentions",

@@ -1,7 +1,7 @@
 /** The Entities view: a table of all entities of a run, searchable and sortable, with exports. */
 
 import * as api from "../api.js";
-import { announce, append, button, el, labelled, replaceContent, select } from "../dom.js";
+import { announce, append, button, clearButton, el, labelled, replaceContent, searchField, select, sortedTable } from "../dom.js";
 import { count, plural, probability, slotValue } from "../format.js";
 import { confidence, entityDetails, entityName, expressions, likelyFacts } from "../parts/entity.js";
 import { emptyPanel, errorPanel } from "../parts/panels.js";
@@ -19,7 +19,6 @@ import { hrefFor, replaceRoute } from "../router.js";
  */
 
 const PAGE_SIZE = 40;
-const SEARCH_DELAY = 200;
 /** Columns, and the order that their heading chooses. @type {[string, string][]} */
 const COLUMNS = [
   ["Name", "name"],
@@ -56,12 +55,10 @@ export async function show(root, route) {
 
 /** @param {EntitiesView} view @param {string[]} sorts @param {() => Promise<void>} load */
 function controls(view, sorts, load) {
-  let timer = 0;
   const reload = () => load().then(() => announce(plural(view.total, "entity", "entities")));
-  const onSearch = (/** @type {any} */ event) => {
-    view.search = event.target.value;
-    clearTimeout(timer);
-    timer = setTimeout(reload, SEARCH_DELAY);
+  const onSearch = (/** @type {string} */ text) => {
+    view.search = text;
+    reload();
   };
   const onSort = (/** @type {string} */ sort) => {
     view.sort = sort;
@@ -71,18 +68,12 @@ function controls(view, sorts, load) {
     ["", "All types"],
     ...sorts.filter(Boolean).map((sort) => [sort, sort]),
   ]);
-  const search = el("input", {
-    type: "search",
-    autocomplete: "off",
-    value: view.search,
-    on: { input: onSearch },
-  });
   const save = (/** @type {string} */ text, /** @type {string} */ file) =>
     button(text, () => api.download(view.run, file), { class: "link-button", title: `Download ${file}` });
   return el(
     "div",
     { class: "tools" },
-    labelled("Search", search),
+    searchField(view.search, onSearch),
     labelled("Type", select(options, view.sort, onSort)),
     el("span", { class: "links exports" }, save("CSV", "export/entities.csv"), save("Graph", "export/graph.graphml")),
   );
@@ -108,12 +99,9 @@ async function loadPage(view, box, footer, offset, load) {
       footer,
       `${count(view.entities.length)} of ${plural(view.total, "entity", "entities")}`,
     );
-    if (!view.total && (search || sort)) append(footer, clearButton(view, box, load));
-    if (view.entities.length < view.total)
-      append(
-        footer,
-        button("Show more", () => load(view.entities.length)),
-      );
+    if (!view.total && (search || sort)) append(footer, clearButton(box.parentElement));
+    const more = () => load(view.entities.length);
+    if (view.entities.length < view.total) append(footer, button("Show more", more));
   } catch (error) {
     replaceContent(
       box,
@@ -122,39 +110,10 @@ async function loadPage(view, box, footer, offset, load) {
   }
 }
 
-/**
- * Clear the search and the type.
- * @param {EntitiesView} view
- * @param {HTMLElement} box
- * @param {(offset: number) => Promise<void>} load
- */
-function clearButton(view, box, load) {
-  return button("Clear the search", () => {
-    view.search = view.sort = "";
-    const fields = box.parentElement?.querySelectorAll("input, select") ?? [];
-    for (const field of fields) /** @type {HTMLInputElement} */ (field).value = "";
-    load(0);
-  });
-}
-
 /** @param {EntitiesView} view @param {() => void} reload */
 function entityTable(view, reload) {
-  const heads = COLUMNS.map(([title, order]) => {
-    const sort = () => {
-      view.order = order;
-      reload();
-    };
-    const chosen = order && order === view.order;
-    const attributes = { scope: "col", "aria-sort": chosen ? (order === "mentions" ? "descending" : "ascending") : undefined };
-    return el("th", attributes, order ? button(title, sort, { class: "link-button" }) : title);
-  });
   const rows = view.entities.map((entity) => entityRow(view.run, entity));
-  return el(
-    "table",
-    { class: "entity-table" },
-    el("thead", {}, el("tr", {}, ...heads)),
-    el("tbody", {}, ...rows),
-  );
+  return sortedTable(COLUMNS, view, reload, rows);
 }
 
 /** @param {string} run @param {Entity} entity */

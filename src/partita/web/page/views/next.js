@@ -5,7 +5,7 @@ import { learningCurve, reliabilityDiagram } from "../charts/learning.js";
 import { responsive } from "../charts/svg.js";
 import { append, bar, el, replaceContent } from "../dom.js";
 import { bits, plural } from "../format.js";
-import { emptyPanel, errorPanel } from "../parts/panels.js";
+import { emptyPanel, errorPanel, titledPanel } from "../parts/panels.js";
 import { trainingPanel } from "../parts/training.js";
 import { hrefFor } from "../router.js";
 
@@ -23,25 +23,24 @@ export async function show(root, { run }) {
     return {};
   }
   const { untrainable } = await api.run(run);
-  const sets = titledPanel("Sets to key next");
+  const loading = () => el("p", { class: "quiet" }, "Loading…");
+  const sets = titledPanel("Sets to key next", loading());
   const title = el("h1", { class: "visually-hidden" }, "Sets to key next");
   const column = el("div", { class: "column" }, sets);
   const loadSets = () => fillPanel(sets, async () => setRows(run, await api.next(run, MAX_SETS)));
   if (untrainable) {
-    const note = el("section", { class: "panel", "aria-label": "Train" }, el("h2", {}, "Train"));
-    append(note, el("p", { class: "quiet" }, untrainableText(untrainable)));
+    const note = titledPanel("Train", el("p", { class: "quiet" }, untrainableText(untrainable)));
     replaceContent(root, title, column, note);
     loadSets();
     return {};
   }
-  const learning = titledPanel("Effect of the keys");
+  const learning = titledPanel("Effect of the keys", loading());
   const load = () => {
     loadSets();
     fillPanel(learning, async () => learningCharts(await api.curve(run)));
   };
   const training = trainingPanel(run, load);
-  const train = el("section", { class: "panel", "aria-label": "Train" });
-  append(column, append(train, el("h2", {}, "Train"), training.node));
+  append(column, titledPanel("Train", training.node));
   replaceContent(root, title, column, learning);
   load();
   return { close: () => (training.open = false) };
@@ -50,12 +49,6 @@ export async function show(root, { run }) {
 /** @param {string} reason why the run is not trained */
 const untrainableText = (reason) =>
   `Keys of this run are for evaluation: ${reason}. partita train has the other ways to train.`;
-
-/** @param {string} title */
-function titledPanel(title) {
-  const placeholder = el("p", { class: "quiet" }, "Loading…");
-  return el("section", { class: "panel", "aria-label": title }, el("h2", {}, title), placeholder);
-}
 
 /**
  * Fill a panel below its title when the content is loaded.

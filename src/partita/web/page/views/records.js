@@ -6,7 +6,7 @@ import { responsive } from "../charts/svg.js";
 import { announce, bar, button, el, labelled, replaceContent, saveFile } from "../dom.js";
 import { bits, count, plural, probability } from "../format.js";
 import { divisions, recordColours } from "../parts/divisions.js";
-import { errorPanel } from "../parts/panels.js";
+import { errorPanel, titledPanel } from "../parts/panels.js";
 import { hrefFor } from "../router.js";
 import { SAMPLES } from "../samples.js";
 
@@ -234,12 +234,7 @@ function setList({ sets }, redraw) {
     const figures = el("span", { class: "number" }, text);
     return el("li", {}, row, el("span", { class: "figure-line" }, figures, bar(length)));
   });
-  return el(
-    "section",
-    { class: "panel", "aria-label": "Sets" },
-    el("h2", {}, "Most uncertain first"),
-    el("ol", { class: "next-rows" }, ...rows),
-  );
+  return titledPanel("Most uncertain first", el("ol", { class: "next-rows" }, ...rows));
 }
 
 /** @param {(same: boolean|null) => void} judge */
@@ -312,13 +307,10 @@ function memberPanel({ records }) {
     ),
   );
   const hint = "Open the scores too: then each pair has a probability, and you can answer questions.";
-  return el(
-    "section",
-    { class: "panel", "aria-label": "Cluster" },
-    el("h2", {}, plural(records.length, "record")),
-    records[0].membership === undefined
-      ? null
-      : el("p", { class: "quiet" }, "On each bar: how probably the record belongs to the others."),
+  const bars = "On each bar: how probably the record belongs to the others.";
+  return titledPanel(
+    plural(records.length, "record"),
+    records[0].membership !== undefined && el("p", { class: "quiet" }, bars),
     el("ul", { class: "next-rows" }, ...rows),
     el("p", { class: "quiet" }, hint),
   );
@@ -328,11 +320,10 @@ function memberPanel({ records }) {
 function graphPanel(set) {
   const shown = divisions(set, review.clusters?.name)[review.division];
   const colours = recordColours(shown.clusterOf);
-  return el(
-    "section",
-    { class: "panel", "aria-label": "Graph" },
-    el("h2", {}, "Scores and probabilities"),
-    el("p", { class: "quiet" }, "One colour is one cluster. On each line: the score → the probability overall."),
+  const hint = "One colour is one cluster. On each line: the score → the probability overall.";
+  return titledPanel(
+    "Scores and probabilities",
+    el("p", { class: "quiet" }, hint),
     responsive((width) => clusterGraph(set, colours, width)),
   );
 }
