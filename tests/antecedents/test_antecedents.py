@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.depots import A, B, C, D
-from partita.antecedents.antecedents import person, reference_columns, with_antecedents
+from partita.antecedents.antecedents import (
+    admissible,
+    person,
+    reference_columns,
+    with_antecedents,
+)
 from partita.core import Template
 from partita.templates.entity_types import Hierarchy
 
@@ -222,3 +227,61 @@ def test_a_type_outside_the_hierarchy_is_subsumed_by_itself_only() -> None:
         {"id": "site", "form": "definite", "type": "FACILITY", "head": "x"},
     )
     assert reference_columns(templates, types).subsumes.tolist() == [[True, False], [False, True]]
+
+
+def agrees(anaphor: Template, other: Template) -> bool:
+    """Agreement template by template, without columns: what is unknown agrees with anything."""
+
+    def alike(left: object, right: object) -> bool:
+        return not left or not right or left == right
+
+    counts = [t.number if isinstance(t.number, int) else None for t in (anaphor, other)]
+    if None not in counts and counts[0] != counts[1]:
+        return False
+    said = [
+        t.number if isinstance(t.number, str) else "plural" if t.number else ""
+        for t in (anaphor, other)
+    ]
+    if not alike(*said) or not alike(anaphor.type, other.type):
+        return False
+    if anaphor.form == "pronoun":
+        genders = [t.context.get("GENDER", "") for t in (anaphor, other)]
+        return alike(*genders) and (other.form != "pronoun" or person(other) == 3)
+    pronoun = other.form == "pronoun" and person(other) == 3
+    return other.form == "name" or pronoun or alike(anaphor.head, other.head)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.builds(
+            Template,
+            id=st.just(""),
+            form=st.sampled_from(["pronoun", "definite", "name", "bare"]),
+            head=st.sampled_from(["", "depot", "it"]),
+            number=st.sampled_from(["", "singular", "plural", 2, 12]),
+            type=st.sampled_from(["", "PERSON", "DEPOT"]),
+            context=st.sampled_from([{}, {"GENDER": "male"}, {"GENDER": "female"}]),
+        ),
+        min_size=2,
+        max_size=5,
+    )
+)
+def test_the_unknown_agrees_with_anything(made: list[Template]) -> None:
+    if made[-1].form not in ("pronoun", "definite"):
+        return
+    templates = [replace(t, id=f"t{n}", start=9 * n, end=9 * n + 5) for n, t in enumerate(made)]
+    *others, anaphor = templates
+    columns = reference_columns(templates)
+    found = admissible(columns, len(others), np.arange(len(others)))
+    assert found.tolist() == [n for n, other in enumerate(others) if agrees(anaphor, other)]
+
+
+def test_names_of_an_unknown_type_are_aliases() -> None:
+    made = text(
+        {"id": "a", "form": "name", "text": "Kinston", "type": ""},
+        {"id": "b", "form": "name", "text": "Kinston", "type": "PERSON"},
+        {"id": "c", "form": "name", "text": "Kinston", "type": "DEPOT"},
+    )
+    found = admissible(reference_columns(made), 2, np.arange(2))
+    assert found.tolist() == [0]

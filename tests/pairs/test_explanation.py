@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -54,6 +55,22 @@ def test_contributions_reproduce_the_probability(seed: int, scale: float) -> Non
     assert (found.left, found.right) == ("m1", "m4")
     assert len(found.contributions) == len(EXTENDED)
     assert all(one.documentation for one in found.contributions)
+
+
+def test_an_apposition_is_explained_by_what_it_adds() -> None:
+    made = documents(np.random.default_rng(1), 3)
+    templates = [dataclasses.replace(t, context={}) for t in made]
+    said = dataclasses.replace(templates[1], context={"APPOSITION_OF": templates[0].id})
+    weights = np.zeros(len(feature_names(EXTENDED)))
+    model = MaximumEntropy(EXTENDED, weights, (10.0, 50.0, 100.0, 200.0))
+    known = template_columns([templates[0], said, templates[2]])
+    found = explain_pair(model, known, templates[0].id, said.id)
+    p = float(model.pair_probabilities(known, np.array([0]), np.array([1]))[0])
+    assert found.contributions[0].feature == "identity: said in the sentence"
+    assert found.probability == pytest.approx(p, abs=1e-12)
+    assert p > 0.5
+    other = explain_pair(model, known, templates[0].id, templates[2].id)
+    assert not any(one.feature.startswith("identity") for one in other.contributions)
 
 
 def test_the_rest_of_the_papers_set() -> None:
