@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 import partita
 from partita import spark
 from partita.cli import app
-from partita.cli.collection import BuildCommand
-from partita.cli.records import ClusterCommand, FuseCommand, LinkCommand
+from partita.cli.records import BuildCommand, ClusterCommand, FuseCommand, LinkCommand
 from partita.cli.research import EvaluateCommand, ExplainCommand, TrainCommand
 from partita.cli.run import RunCommand
 from partita.cli.solve import SolveCommand

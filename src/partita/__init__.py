@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from partita import coreference, evidence
-    from partita.app.belief import Belief, fuse
     from partita.app.build import KnowledgeBase, build
     from partita.app.cluster import Clusters, cluster
     from partita.app.evaluate import Evaluation, evaluate
     from partita.app.explain import Explanation, explain
+    from partita.app.fuse import Belief, fuse
     from partita.app.link import LinkedRecords, link
     from partita.app.run import ResolvedMessage, run
     from partita.app.solve import solve
@@ -91,7 +91,7 @@ _HOMES = {
         "app.cluster": ("Clusters", "cluster"),
         "app.evaluate": ("Evaluation", "evaluate"),
         "app.explain": ("Explanation", "explain"),
-        "app.belief": ("Belief", "fuse"),
+        "app.fuse": ("Belief", "fuse"),
         "app.link": ("LinkedRecords", "link"),
         "app.run": ("ResolvedMessage", "run"),
         "app.solve": ("solve",),

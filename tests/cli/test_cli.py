@@ -21,8 +21,7 @@ from typer.testing import CliRunner
 from partita.cli import app
 from partita.cli.demo import next_step
 from partita.core import Template
-from partita.results.result_lines import schema
-from partita.results.template_json import template_json
+from partita.results.result_lines import schema, template_json
 from patience import PATIENCE, until
 
 TABLE_1 = "left,right,probability\nA,B,.671\nA,C,0\nA,D,.505\nB,C,0\nB,D,.752\nC,D,.504\n"

@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import partita
-from partita.app.belief import fuse_contents
-from partita.app.fuse import fuse_claims
+from partita.app.fuse import fuse_claims, fuse_contents
 from partita.cli import app
 from partita.fusion.sources import Content
 from partita.options import FuseOptions

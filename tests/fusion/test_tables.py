@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from partita.app.belief import fuse_contents
 from partita.app.fuse import (
     EntityFusion,
     Fusion,
+    fuse_contents,
     fuse_entities,
     fuse_sources,
     needs_linkage,

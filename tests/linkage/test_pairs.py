@@ -333,7 +333,7 @@ def test_parquet_rows_are_named(tmp_path):
 
 def test_many_blocks_keep_line_numbers(written, monkeypatch):
     monkeypatch.setattr("partita.files.text.BLOCK", 50)
-    monkeypatch.setattr("partita.tables.rows.CHUNK", 7)
+    monkeypatch.setattr("partita.tables.reading.CHUNK", 7)
     rows = [f"a{n},b{n},.5" for n in range(100)]
     rows[60] = '"a,x",b,.5'
     rows[90] = "a90,b90,9"
@@ -401,7 +401,7 @@ def test_regular_blocks_as_the_csv_module_reads(tmp_path_factory, rows, named_se
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("partita.files.text.BLOCK", block)
             found = read_or_refused(path)
-            patched.setattr("partita.tables.rows._regular_columns", lambda *block: None)
+            patched.setattr("partita.tables.reading._regular_columns", lambda *block: None)
             assert read_or_refused(path) == found
 
 

@@ -9,15 +9,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from partita.rules.patterns import Macro, Words, parse_macro
 from partita.rules.syntax import (
     Atom,
     LabelledPattern,
+    Macro,
     Node,
     PatternChoice,
     PatternRow,
     Repeat,
     Test,
+    Words,
+    parse_macro,
 )
 from partita.text.tokens import lower_words
 

@@ -16,9 +16,14 @@ from partita.core import Entity, Figure, SlotValue, cells
 from partita.entities.entities import entities_of
 from partita.errors import InputError
 from partita.files.strict import Place
-from partita.results.result_lines import result_line, schema, singletons_line
+from partita.results.result_lines import (
+    entity_json,
+    entity_of,
+    result_line,
+    schema,
+    singletons_line,
+)
 from partita.results.saved_results import Alone, Result, result_of
-from partita.results.template_json import entity_json, entity_of
 
 PLACE = Place("results.jsonl", 3)
 

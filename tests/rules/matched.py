@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oracles.patterns import parse
+from partita.rules.cascade import Candidate, PhaseMatching
 from partita.rules.compile import SEPARATOR, Alphabet, Matcher, Tests
-from partita.rules.phases import Candidate, PhaseMatching
 from partita.rules.syntax import Node, count_ways, reverse
 
 Phrases = Sequence[Mapping[str, Any] | None]

@@ -9,8 +9,8 @@ import pytest
 
 from partita.rules.build import fit_value, join_words, merge_slots
 from partita.rules.domain import Call, Constant, Reference
-from partita.rules.patterns import PatternError
 from partita.rules.phase_files import parse_value
+from partita.rules.syntax import PatternError
 from partita.templates.entity_types import Hierarchy, HierarchyType
 from partita.templates.quantities import NumberType
 from partita.templates.schema import Schema

@@ -188,8 +188,8 @@ def test_phrases_cover_the_tokens_whatever_they_are(toy: Cascade, words: list[st
 
 def test_a_phase_that_gives_up_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = cascade(tmp_path)
-    monkeypatch.setattr("partita.rules.phases.WORK_AT_LEAST", 0)
-    monkeypatch.setattr("partita.rules.phases.WORK_PER_PHRASE", 0)
+    monkeypatch.setattr("partita.rules.cascade.WORK_AT_LEAST", 0)
+    monkeypatch.setattr("partita.rules.cascade.WORK_PER_PHRASE", 0)
     assert run(made, "a/DT depot/NN a/DT depot/NN").unfinished == ("groups", "toy")
 
 

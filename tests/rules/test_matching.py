@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles.patterns import longest_parses, parse
+from partita.rules.cascade import WORK_AT_LEAST, WORK_PER_PHRASE, Candidate, PhaseMatching
 from partita.rules.compile import Alphabet, Matcher, Tests
-from partita.rules.phases import WORK_AT_LEAST, WORK_PER_PHRASE, Candidate, PhaseMatching
 from partita.rules.syntax import (
     MOST_WAYS,
     Atom,

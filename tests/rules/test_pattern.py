@@ -7,16 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.patterns import parse
-from partita.rules.patterns import LARGEST, Macro, PatternError, macro_names
 from partita.rules.syntax import (
+    LARGEST,
     Atom,
     LabelledPattern,
+    Macro,
     Node,
     PatternChoice,
+    PatternError,
     PatternRow,
     Repeat,
     Test,
     atoms,
+    macro_names,
 )
 
 

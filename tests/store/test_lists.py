@@ -7,7 +7,7 @@ import json
 import pytest
 
 from oracles.stored import begin, message
-from partita.store import keys
+from partita.store import runs
 from partita.store.reading import (
     TABLES,
     entity_types,
@@ -31,7 +31,7 @@ def filled(store: Store) -> Store:
         for author, run in (("anna", "r"), ("bert", "r"), ("anna", "child")):
             told = {"set_name": "a.1", "message": "a", "templates": ["A1", "B1"]}
             told |= {"cells": [["A1", "B1"]], "alternatives": [], "author": author, "time": ""}
-            keys.insert_key(connection, run, told | {"based_on": None})
+            runs.insert_key(connection, run, told | {"based_on": None})
     return store
 
 
@@ -67,7 +67,7 @@ def test_entities_are_searched(filled):
 
 def test_keys_of_a_run_count_for_those_that_go_back_to_it(filled):
     with filled.reading() as connection:
-        told = {run: keys.select_keys(connection, run) for run in ("r", "child")}
+        told = {run: runs.select_keys(connection, run) for run in ("r", "child")}
         keyed = {row["run"]: row["keyed"] for row in list_runs(connection)}
     assert [(one["author"], one["counts"]) for one in told["r"]] == [("anna", True), ("bert", True)]
     assert [(one["author"], one["run"], one["counts"]) for one in told["child"]] == [

@@ -15,8 +15,7 @@ from partita.errors import InputError
 from partita.files.text import BLOCK, Lines, numbered_lines
 from partita.linkage.labels import read_labels
 from partita.linkage.record_tables import read_records
-from partita.tables.reading import as_utf8
-from partita.tables.rows import csv_rows, jsonl_rows
+from partita.tables.reading import as_utf8, csv_rows, jsonl_rows
 
 TABLE = "id,name\n1,Müller – Söhne\n2,Ångström\n"
 

@@ -13,8 +13,8 @@ from partita.app.runner import text_hash
 from partita.core import Configuration, Template
 from partita.errors import InputError, PartitaError
 from partita.files.strict import Place, json_lines
+from partita.results.result_lines import template_of
 from partita.results.saved_results import Alone, result_of
-from partita.results.template_json import template_of
 from partita.text.messages import read_texts
 from partita.views.report import (
     MAX_FULL,

@@ -25,7 +25,7 @@ from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError, PartitaError
 from partita.options import RunOptions, described
 from partita.pipeline import Resolved
-from partita.results.template_json import entity_json
+from partita.results.result_lines import entity_json
 from partita.text.annotations import Annotation, mention_source, with_mentions
 from partita.text.messages import parse_message, read_texts
 from partita.text.raw_messages import RawMessage

@@ -461,7 +461,7 @@ def _exported(
 
 def message_object(message: RawMessage, resolved: Resolved) -> dict[str, Any]:
     """Return a resolved message as stores keep it and pages show it."""
-    from partita.results.template_json import entity_json
+    from partita.results.result_lines import entity_json
 
     *sets, alone = map(json.loads, result_lines(resolved, {}))
     return _object(message, resolved.message.fields) | {

@@ -21,8 +21,8 @@ from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
 from partita.evaluation import calibration
 from partita.evaluation.splits import cut_document
-from partita.results.template_json import template_of
-from partita.store import keys, reading, runs, tables
+from partita.results.result_lines import template_of
+from partita.store import reading, runs, tables
 from partita.store.shapes import PLACE
 from partita.store.store import Store
 from partita.templates.schema import Schema
@@ -78,10 +78,10 @@ class RunKeys:
 
 def run_keys(store: Store, run: str) -> RunKeys:
     with store.reading() as connection:
-        rows = [runs.read_run(connection, name) for name in keys.family(connection, run)]
+        rows = [runs.read_run(connection, name) for name in runs.family(connection, run)]
         models = [runs.model_of(connection, row) for row in rows]
         keyed = keys_of_run(connection, run)
-        used = [one["key"] for one in keys.counting(keys.select_keys(connection, run))]
+        used = [one["key"] for one in runs.counting(runs.select_keys(connection, run))]
     untaught = [n for n, model in enumerate(models) if not (model and model["keys_used"])]
     first = untaught[0] if untaught else len(rows) - 1
     start, latest = (_parameters(rows[n], models[n]) for n in (first, 0))
@@ -243,7 +243,7 @@ def sets_to_key(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     with store.reading() as connection:
         row = runs.read_run(connection, run)
         if untrainable(row, runs.model_kind(connection, row["model_id"])):
-            keyed = {one["set"] for one in keys.counting(keys.select_keys(connection, run))}
+            keyed = {one["set"] for one in runs.counting(runs.select_keys(connection, run))}
             return [
                 {"set": one.pop("set_name"), "gain": None, **one}
                 for one in reading.uncertain_sets(connection, run, sorted(keyed), limit)

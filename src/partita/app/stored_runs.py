@@ -24,10 +24,9 @@ from partita.errors import InputError, PartitaError, Unknown
 from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
 from partita.files.writing import replacing
 from partita.results.exports import graphml, statement_rows
-from partita.results.result_lines import VERSION
+from partita.results.result_lines import VERSION, template_of
 from partita.results.saved_results import Result, result_of
-from partita.results.template_json import template_of
-from partita.store import keys, reading, runs
+from partita.store import reading, runs
 from partita.store.reading import FORMS, export_table, table_named
 from partita.store.shapes import PLACE as STORED
 from partita.store.store import Store
@@ -190,7 +189,7 @@ class StoredRuns:
                 raise InputError(f"run {run} has no keys; expected at least one")
             lines = [result_of(reading.read_set(connection, run, name), STORED) for name in keyed]
             model = runs.model_of(connection, row)
-            counting = {one["key"] for one in keys.counting(keys.select_keys(connection, run))}
+            counting = {one["key"] for one in runs.counting(runs.select_keys(connection, run))}
         pairs = parameters_file(model["text"]) if model and model["kind"] == PAIRS else None
         evaluation = evaluate(lines, keyed.values(), parameters=pairs, progress=progress)
         used = counting & {*(model["keys_used"] if model else ())}
@@ -229,14 +228,14 @@ class StoredRuns:
             if not override:
                 for listed in (key, *key["alternatives"]):
                     _refuse_contradiction(listed["cells"], line)
-            number, conflicts = keys.insert_key(connection, run, key)
+            number, conflicts = runs.insert_key(connection, run, key)
         return {"key": number, "conflicts": conflicts}
 
     def withdraw(self, run: str, set: str, author: str) -> Object:  # noqa: A002
         """Withdraw the keys of an author for a set; they stay in the store and no longer count."""
         with self.store.writing() as connection:
             runs.read_run(connection, run)
-            count = keys.mark_withdrawn(connection, run, set, _author(author), now())
+            count = runs.mark_withdrawn(connection, run, set, _author(author), now())
         if not count:
             raise Unknown(f"{author} has no key for set {set}")
         return {"withdrawn": count}
@@ -310,7 +309,7 @@ def _line(fields: dict[str, Any]) -> str:
 
 def keys_of_run(connection: Connection, run: str) -> dict[str, Key]:
     """Return the keys by name of set, in the order in which the sets were first keyed."""
-    rows_by_set = reading.rows_by(keys.counting(keys.select_keys(connection, run)), "set")
+    rows_by_set = reading.rows_by(runs.counting(runs.select_keys(connection, run)), "set")
     lines = reading.template_sets(connection, run, list(rows_by_set))
     keyed = {}
     for name, rows in rows_by_set.items():

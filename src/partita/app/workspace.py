@@ -10,7 +10,7 @@ from partita.app import store_training
 from partita.app.recording import checked_name, now, versions
 from partita.app.stored_runs import Object, Progress, StoredRuns, key_agreement
 from partita.errors import InputError
-from partita.store import keys, reading, runs
+from partita.store import reading, runs
 from partita.store.store import open_store
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Workspace(StoredRuns):
         with self.reading(run) as connection:
             content = reading.read_message(connection, run, message)
             names = [one["set"] for one in content["sets"]]
-            counting = keys.counting(keys.select_keys(connection, run, names))
+            counting = runs.counting(runs.select_keys(connection, run, names))
             return content | {"keys": reading.rows_by(counting, "set")}
 
     def set(self, run: str, name: str) -> Object:
@@ -110,11 +110,11 @@ class Workspace(StoredRuns):
         with self.reading(run) as connection:
             if set is not None:
                 reading.read_set(connection, run, set)
-            return keys.select_keys(connection, run, None if set is None else [set])
+            return runs.select_keys(connection, run, None if set is None else [set])
 
     def agreement(self, run: str, set: str) -> Object:  # noqa: A002
         """Return how the authors of a set agree."""
-        return key_agreement(keys.counting(self.keys(run, set)))
+        return key_agreement(runs.counting(self.keys(run, set)))
 
     def add_job(self, job: str, run: str, request: Object) -> Object:
         """Add a job that waits, and return it."""
@@ -169,7 +169,7 @@ class Workspace(StoredRuns):
 
         The field `runs` of the result maps names of files to runs.
         """
-        from partita.app.belief import fuse_contents
+        from partita.app.fuse import fuse_contents
         from partita.fusion.sources import Content
 
         files = {f"{run}.jsonl": run for run in runs}

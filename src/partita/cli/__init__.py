@@ -13,9 +13,9 @@ import typer
 from partita.cli.command import root
 
 if TYPE_CHECKING:  # imported by name, when one of their commands is called
-    from partita.cli import collection, records, research, run, solve, store
+    from partita.cli import records, research, run, solve, store
 
-    __all__ = ["collection", "records", "research", "run", "solve", "store"]
+    __all__ = ["records", "research", "run", "solve", "store"]
 
 # Commands that multiply no large matrices: threads for that would only spin for a while.
 SINGLE_THREADED = ("solve",)
@@ -23,8 +23,7 @@ COLLECTED = 50_000  # new objects until garbage is looked for: modules have many
 HOMES = {
     "run": ("run", "domains"),
     "solve": ("demo", "solve"),
-    "collection": ("build", "query"),
-    "records": ("cluster", "link", "fuse"),
+    "records": ("cluster", "link", "fuse", "build", "query"),
     "research": ("keys", "train", "evaluate", "paper", "experiment", "explain", "domain", "rules"),
     "store": ("runs", "export", "report", "serve"),
 }

@@ -144,7 +144,7 @@ def _cluster(colour: bool) -> Iterator[str]:
 
 def _contradiction(colour: bool) -> Iterator[str]:
     """Yield what three sources claim, and what to believe."""
-    from partita.app.belief import fuse
+    from partita.app.fuse import fuse
 
     claims = [dict(zip(("object", "source", "boats"), claim, strict=True)) for claim in CLAIMS]
     belief = fuse(claims)

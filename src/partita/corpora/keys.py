@@ -17,7 +17,7 @@ from partita.errors import InputError
 from partita.files.strict import Place, fields, list_of, number_of, parsed, text_of
 from partita.files.text import whole_bytes
 from partita.files.writing import write_atomically
-from partita.results.template_json import template_json, template_of
+from partita.results.result_lines import template_json, template_of
 
 VERSION = 1
 NEEDED = ("version", "message", "templates", "cells", "author", "time")

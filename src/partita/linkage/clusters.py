@@ -12,7 +12,7 @@ from partita.core import Distribution, FloatArray, IntArray, Template
 from partita.core.configurations import in_text_order
 from partita.errors import InputError, Unavailable
 from partita.linkage.grouping import TemplateList
-from partita.results.template_json import INTEGERS, template_of
+from partita.results.result_lines import INTEGERS, template_of
 from partita.tables import Note, Table, read_table
 from partita.tables.columns import IntegerIds, ids_of
 

@@ -27,8 +27,7 @@ from partita.core import (
 )
 from partita.errors import InputError
 from partita.files.strict import Place, fields, json_lines, list_of, number_of, text_of
-from partita.results.result_lines import VERSION, whole
-from partita.results.template_json import entity_of, template_of
+from partita.results.result_lines import VERSION, entity_of, template_of, whole
 
 KINDS: dict[str, Kind] = {"exact": "exact", "certified": "interval", "sampled": "estimate"}
 NEEDED = (

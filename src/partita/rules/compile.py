@@ -13,9 +13,9 @@ from operator import or_
 from typing import Any
 
 from partita.errors import TooLarge
-from partita.rules.patterns import LONGEST_VALUE
 from partita.rules.phrases import has_value
 from partita.rules.syntax import (
+    LONGEST_VALUE,
     Atom,
     LabelledPattern,
     Node,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from partita.core.templates import Region
-from partita.rules.cascade import Cascade, CascadeStep, TokenColumns
+from partita.rules.cascade import Cascade, CascadeStep, TokenColumns, cost
 from partita.rules.compile import Descendants
 from partita.rules.domain import (
     At,
@@ -23,7 +23,6 @@ from partita.rules.domain import (
     Value,
 )
 from partita.rules.phase_files import OWN_TESTS
-from partita.rules.phases import cost
 from partita.rules.syntax import (
     Atom,
     LabelledPattern,

@@ -26,14 +26,15 @@ from partita.rules.domain import (
     Which,
     labels_used,
 )
-from partita.rules.patterns import Macro, PatternError, macro_names, parse_macro
 from partita.rules.syntax import (
     MOST_WAYS,
     Atom,
     Firsts,
     LabelledPattern,
+    Macro,
     Node,
     PatternChoice,
+    PatternError,
     PatternRow,
     Repeat,
     Test,
@@ -42,7 +43,9 @@ from partita.rules.syntax import (
     first_atoms,
     labels,
     longest,
+    macro_names,
     nullable,
+    parse_macro,
     repeats_empty,
 )
 from partita.rules.yaml import (

@@ -21,8 +21,7 @@ from partita.linkage.record_tables import SEPARATOR, Settings, id_column, read_r
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
-from partita.spark.clusters import SparkClustering, SparkClusters
-from partita.spark.earlier import EarlierClusters
+from partita.spark.clusters import EarlierClusters, SparkClustering, SparkClusters
 from partita.spark.scores import as_spark, identifier
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sqlalchemy import JSON, Boolean, Double, Integer, Text, cast, exists, func,
 from partita.errors import InputError, Unavailable, Unknown
 from partita.files.writing import replacing, replacing_bytes, write_errors
 from partita.store import shapes, tables
-from partita.store.keys import family
+from partita.store.runs import family
 from partita.store.shapes import Row, entity_object
 from partita.tables.writing import csv_text
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from partita.files.strict import Place
-from partita.results.result_lines import VERSION
-from partita.results.template_json import template_json, template_of
+from partita.results.result_lines import VERSION, template_json, template_of
 
 Row = dict[str, Any]
 Object = Mapping[str, Any]

@@ -28,7 +28,7 @@ from partita.pairs.characteristics import (
 )
 from partita.pairs.columns import TemplateColumns, template_columns
 from partita.pairs.models import MaximumEntropy
-from partita.results.template_json import template_json
+from partita.results.result_lines import template_json
 from partita.templates.schema import Schema
 from partita.training.maxent import (
     Codes,

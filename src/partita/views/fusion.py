@@ -545,7 +545,7 @@ def _renamed(document: dict[str, Any], field: str, key: str) -> dict[str, Any]:
 def _entity_json(
     entity: FusedEntity, fused: FusedRecords, set_of_record: dict[str, int]
 ) -> dict[str, Any]:
-    from partita.results.template_json import figure_json
+    from partita.results.result_lines import figure_json
 
     group = fused.sets[set_of_record[entity.anchor]].set
     document: dict[str, Any] = {"id": entity.id, "sort": entity.type}
@@ -562,7 +562,7 @@ def _entity_json(
 
 
 def _slot_json(slot: EntitySlot, entity: FusedEntity) -> dict[str, Any]:
-    from partita.results.template_json import figure_json
+    from partita.results.result_lines import figure_json
 
     values = [
         {

@@ -8,39 +8,55 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, BinaryIO, Literal
 from urllib.parse import unquote
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Query, Request, Response
+from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
-from pydantic import ValidationError
+from pydantic import AfterValidator, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn import Config, Server
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from partita.app.workspace import open_workspace
+from partita.configurations import MODELS
+from partita.domains import describe_domains
 from partita.errors import InputError, PartitaError
-from partita.web import routes
-from partita.web.backend import SMALL_PROCESSES, SMALL_TIMEOUT, Backend, JobQueue
+from partita.results.result_lines import schema
+from partita.store.store import default_store
+from partita.web import answers
+from partita.web import request_models as models
+from partita.web.backend import (
+    JSON,
+    SMALL_PROCESSES,
+    SMALL_TIMEOUT,
+    Backend,
+    JobQueue,
+    State,
+    until_disconnected,
+)
 from partita.web.config import ServiceConfig
 from partita.web.error_responses import (
     PROBLEM_JSON,
     RequestError,
     error_body,
     invalid_request,
+    json_bytes,
     request_error,
 )
 from partita.web.middleware import Metrics, Middleware
-from partita.web.process_pool import ProcessPool
+from partita.web.process_pool import ProcessPool, request_frame
 
 DESCRIPTION = """\
 Resolve coreference in messages, with a probability distribution over the alternatives.
@@ -91,10 +107,10 @@ def create_app(config: ServiceConfig, jobs: Iterable[Mapping[str, Any]] = ()) ->
         lifespan=backend.lifespan,
         redirect_slashes=False,
         openapi_tags=[{"name": name, "description": text} for name, text in TAGS.items()],
-        dependencies=[Depends(routes.refuse_unknown_parameters), Depends(BEARER)],
+        dependencies=[Depends(refuse_unknown_parameters), Depends(BEARER)],
     )
     app.state.backend = backend
-    routes.add_to(app)
+    add_to(app)
     app.add_api_route(
         "/{name:path}", page_file, methods=["GET", "HEAD"], include_in_schema=False, name="page"
     )
@@ -345,3 +361,490 @@ class TimeLimitedProtocol(HttpToolsProtocol):
         self.transport.write(STATUS_LINE[status] + head.encode() + end + body)
         self.transport.close()
         self._check_writing()
+
+
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+STATES: tuple[State, ...] = ("waiting", "running", "done", "failed")
+CHUNK = 1 << 18  # bytes
+SOLVE_SHARE = 0.7  # of the time for an answer that solving may take
+MAX_SMALL_SET = 14  # records or templates of a set that is always solved in a moment
+EXPORT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+    "graphml": "application/graphml+xml",
+}
+# a report is one file with its own styles and no scripts
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+ERRORS = {
+    400: "The request is not valid HTTP or JSON.",
+    401: "The token is wrong or missing.",
+    404: "Not found.",
+    413: "The request is too large.",
+    422: "A value in the request is invalid.",
+    429: "Too many requests are queued.",
+    503: "The store or the worker processes are not available.",
+    504: "The answer took too long.",
+}
+
+
+# --- parameters ---
+
+
+def _decode(text: str) -> str:
+    """Decode a name in a path; it may contain slashes."""
+    return models.without_nul(unquote(text, errors="strict"))
+
+
+def _path_name(description: str) -> Any:
+    return PathParameter(
+        description=f"{description}, URL-encoded (a slash is %2F).", max_length=3000
+    )
+
+
+async def _backend(request: Request) -> Backend:
+    backend: Backend = request.app.state.backend
+    return backend
+
+
+Here = Annotated[Backend, Depends(_backend)]
+Run = Annotated[str, _path_name("The name of a run"), AfterValidator(_decode)]
+MessageId = Annotated[str, _path_name("The id of a message"), AfterValidator(_decode)]
+SetName = Annotated[str, _path_name("The name of a coreference set"), AfterValidator(_decode)]
+Table = Annotated[str, _path_name("The name of a table"), AfterValidator(_decode)]
+JobId = Annotated[str, PathParameter(description="The id that train answered.", max_length=100)]
+Search = Annotated[
+    str,
+    Query(description="Return only what contains these words.", max_length=500),
+    AfterValidator(models.without_nul),
+]
+Word = Annotated[str, Query(max_length=500), AfterValidator(models.without_nul)]
+Offset = Annotated[int, Query(ge=0, le=10**9, description="Number of items to skip.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items.")]
+Order = Annotated[
+    Literal["text", "uncertain"],
+    Query(description="Input order, or the least certain first."),
+]
+EntityOrder = Annotated[
+    Literal["text", "name", "type", "mentions"],
+    Query(description="Order of the text, of names, of types, or the most mentions first."),
+]
+KnowledgeOrder = Annotated[
+    Literal["documents", "mentions", "name", "type"],
+    Query(description="By documents or mentions, the most first, or by name or type."),
+]
+EntityName = Annotated[str, _path_name("The id of an entity"), AfterValidator(_decode)]
+Left = Annotated[Word, Query(description="A template of the set.")]
+Right = Annotated[Word, Query(description="Another template of the set.")]
+Author = Annotated[Word, Query(description="Whose keys.")]
+ExportFormat = Literal["csv", "jsonl", "parquet", "graphml"]
+
+
+# --- registration ---
+
+
+def add_to(app: FastAPI) -> None:
+    """Add all routes."""
+    _add_service_routes(app)
+    _add_store_routes(app)
+    _add_knowledge_routes(app)
+    _add_key_routes(app)
+    _add_computing_routes(app)
+
+
+def _add_service_routes(app: FastAPI) -> None:
+    add = _adder(app, "Service")
+    add("/api/health", health, "The service is up.", answers.Health)
+    add("/api/metrics", metrics, "Metrics for Prometheus.", media_type="text/plain")
+    add("/api/domains", domains, "The domains and models.", answers.Domains)
+    add("/api/schema", result_schema, "The JSON Schema of a result.", dict[str, Any])
+
+
+def _add_store_routes(app: FastAPI) -> None:
+    add, run = _adder(app, "Runs"), "/api/runs/{run}"
+    add("/api/runs", all_runs, "All runs of the store.", list[answers.RunJson])
+    add(run, one_run, "The settings, inputs, times and outcome of the run.", answers.RunJson)
+    add(run, delete_run, "The name of the run.", answers.DeletedRun, method="DELETE")
+    add(f"{run}/messages", messages, "The total and one page of messages.", answers.MessagePage)
+    add(f"{run}/messages/{{message}}", message, "The text, sets and entities.", answers.MessageJson)
+    add(f"{run}/sets/{{set}}", one_set, "A result.", answers.ResultJson)
+    add(f"{run}/entities", entities, "The total and one page of entities.", answers.EntityPage)
+    add(f"{run}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
+    add(f"{run}/report.html", report, "The report.", media_type="text/html")
+
+
+def _add_knowledge_routes(app: FastAPI) -> None:
+    add, path = _adder(app, "Knowledge base"), "/api/knowledge"
+    add(path, knowledge, "The sizes and the types.", answers.KnowledgeOverview)
+    add(f"{path}/entities", knowledge_entities, "The total and a page.", answers.KnowledgePage)
+    add(f"{path}/entities/{{entity}}", knowledge_entity, "The entity.", dict[str, Any])
+
+
+def _add_key_routes(app: FastAPI) -> None:
+    add, run = _adder(app, "Keys and training"), "/api/runs/{run}"
+    keys_path = f"{run}/sets/{{set}}/keys"
+    add(keys_path, keys, "All keys of the set.", list[answers.KeyJson])
+    add(
+        keys_path,
+        write_key,
+        "The id of the key, and newer keys of others that the author had not seen.",
+        answers.SavedKey,
+        status=201,
+        body=models.KeyRequest,
+    )
+    add(keys_path, withdraw_key, "How many keys.", answers.WithdrawnKeys, method="DELETE")
+    agreed = "Each configuration with its votes."
+    add(f"{run}/sets/{{set}}/agreement", agreement, agreed, answers.AgreementJson)
+    add(f"{run}/next", next_sets, "Sets, the most informative first.", list[answers.NextSet])
+    started = {"status": 202, "body": models.TrainRequest}
+    add(f"{run}/train", train, "The id of the job.", answers.Started, **started)
+    add("/api/jobs/{job}", job, "The state, progress, result and error.", answers.JobJson)
+    add(f"{run}/curve", curve, "Bits by number of keys; calibration.", answers.Curve)
+    add(f"{run}/evaluation", evaluation, "The run scored against its keys.", dict[str, Any])
+
+
+def _add_computing_routes(app: FastAPI) -> None:
+    add, run = _adder(app, "Computing"), "/api/runs/{run}"
+    explained = "The contribution of each feature and of the other templates."
+    add("/api/resolve", resolve, "The message.", answers.MessageJson, body=models.ResolveRequest)
+    add("/api/why", why_text, explained, answers.ExplanationJson, body=models.WhyRequest)
+    add("/api/solve", solve, "A result.", answers.ResultJson, body=models.SolveRequest)
+    add("/api/fuse", fuse, "Values, claims, trust.", dict[str, Any], body=models.FuseRequest)
+    add("/api/cluster", cluster, "Sets.", answers.ReviewSets, body=models.ClusterRequest)
+    new = {"status": 201, "body": models.NewMessageRequest}
+    add(f"{run}/messages", ingest, "The message as stored.", answers.MessageJson, **new)
+    new = {"status": 201, "body": models.NewTableRequest}
+    add(f"{run}/tables", add_tables, "The run that holds the tables.", answers.RunJson, **new)
+    add(f"{run}/sets/{{set}}/why", why, explained, answers.ExplanationJson)
+
+
+def _adder(app: FastAPI, tag: str) -> Callable[..., None]:
+    """Return a function that adds a route: GET, or POST if it has a body."""
+
+    def add(
+        path: str,
+        endpoint: Callable[..., Any],
+        description: str,
+        answer: Any = str,
+        *,
+        method: str = "",
+        status: int = 200,
+        media_type: str = JSON,
+        body: type[models.RequestModel] | None = None,
+    ) -> None:
+        app.add_api_route(
+            path,
+            endpoint,
+            methods=[method or ("POST" if body else "GET")],
+            status_code=status,
+            tags=[tag],
+            operation_id=endpoint.__name__,
+            responses=_responses(description, status, media_type, answer),
+            openapi_extra=models.openapi_body(body) if body else None,
+        )
+
+    return add
+
+
+def _responses(
+    description: str, status: int, media_type: str, answer: Any
+) -> dict[int | str, dict[str, Any]]:
+    """Describe the answer and the errors of a route."""
+    content = {media_type: {"schema": models.schema_of(answer)}}
+    problem = {PROBLEM_JSON: {"schema": models.schema_of(answers.ProblemDetails)}}
+    errors: dict[int | str, dict[str, Any]] = {
+        code: {"description": text, "content": problem} for code, text in ERRORS.items()
+    }
+    return {status: {"description": description, "content": content}, **errors}
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse query parameters that a route of the API does not have."""
+    route = request.scope["route"]
+    if not route.path.startswith("/api/"):
+        return
+    known = [parameter.alias for parameter in route.dependant.query_params]
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        expected = f"expected {', '.join(known)}" if known else "expected none"
+        problem = f"unknown query parameter; {expected}"
+        line = f"{unknown[0]}: {problem}"
+        problems = [{"field": name, "problem": problem} for name in unknown]
+        raise RequestError(HTTPStatus.UNPROCESSABLE_ENTITY, line, problems=problems)
+
+
+# --- the service itself ---
+
+
+async def health() -> Response:
+    """Report that the service is up. Needs no token."""
+    return _json({"status": "ok", "version": version("partita")})
+
+
+async def metrics(backend: Here) -> Response:
+    """Report requests by route and status, durations, queued requests, and jobs by state."""
+    return Response(backend.metrics.text(_gauges(backend)), media_type=PROMETHEUS)
+
+
+async def domains(backend: Here) -> Response:
+    """List the available domains and models; name the store and the largest request in bytes."""
+    about = {row["name"]: row["error"] or row["description"] for row in describe_domains()}
+    found: dict[str, Any] = {"domains": list(about), "models": list(MODELS), "about": about}
+    store = backend.config.store.split("@")[-1].rpartition("/")[2] or default_store()
+    found["knowledge_base"] = Path(backend.config.knowledge_base).name
+    return _json(found | {"store": store, "largest": backend.config.max_request_bytes})
+
+
+async def result_schema() -> Response:
+    """Return the JSON Schema of a coreference set in this API."""
+    return _json(schema())
+
+
+async def job(backend: Here, job: JobId) -> Response:
+    """Report the state of a training job. Jobs survive a restart of the service."""
+    return _json(await backend.jobs.get(job))
+
+
+async def train(backend: Here, request: Request, run: Run) -> Response:
+    """Train on the keys of a run in the background. Poll the job for its progress."""
+    body = await request.body()
+    options = models.parse(models.TrainRequest, body).model_dump()
+    queued = await backend.jobs.add(run, options)
+    return _json({"job": queued.id}, HTTPStatus.ACCEPTED)
+
+
+def _gauges(backend: Backend) -> Mapping[str, tuple[str, Mapping[str, int]]]:
+    pools = {
+        "reading": backend.readers,
+        "writing": backend.writer,
+        "small": backend.small,
+        "working": backend.workers,
+    }
+    waiting = {f'{{for="{role}"}}': pool.waiting for role, pool in pools.items()}
+    busy = {f'{{for="{role}"}}': pool.busy for role, pool in pools.items()}
+    states = backend.jobs.states()
+    return {
+        "partita_waiting": ("Requests that wait for a process.", waiting),
+        "partita_busy_processes": ("Busy processes.", busy),
+        "partita_jobs": (
+            "Training jobs by state.",
+            {f'{{state="{state}"}}': states[state] for state in STATES},
+        ),
+    }
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(json_bytes(value), status, media_type=JSON)
+
+
+# --- the knowledge base ---
+
+
+async def knowledge(backend: Here) -> Response:
+    """Return the sizes of the knowledge base that the service was started with."""
+    return await _known(backend, "overview")
+
+
+async def knowledge_entities(
+    backend: Here,
+    search: Search = "",
+    sort: Word = "",
+    order: KnowledgeOrder = "documents",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Response:
+    """List the entities of the knowledge base."""
+    page = {"search": search, "sort": sort, "order": order, "offset": offset, "limit": limit}
+    return await _known(backend, "entities", **page)
+
+
+async def knowledge_entity(backend: Here, entity: EntityName) -> Response:
+    """Return an entity with its names, values, mentions, relations, contradictions and doubts."""
+    return await _known(backend, "entity", name=entity)
+
+
+async def _known(backend: Backend, part: str, **arguments: Any) -> Response:
+    folder = backend.config.knowledge_base
+    if not folder:
+        line = "the service was started without a knowledge base; use partita serve FOLDER"
+        raise RequestError(HTTPStatus.NOT_FOUND, line)
+    return await backend.read("knowledge", part=part, folder=folder, **arguments)
+
+
+# --- the store ---
+
+
+async def all_runs(backend: Here) -> Response:
+    """List the runs of the store."""
+    return await backend.read("runs")
+
+
+async def one_run(backend: Here, run: Run) -> Response:
+    """Return a run: its domain, model, settings, inputs and outcome."""
+    return await backend.read("run", name=run)
+
+
+async def delete_run(backend: Here, run: Run) -> Response:
+    """Delete a run with its texts, answers and keys."""
+    return await backend.write("delete", b"", status=200, run=run)
+
+
+async def add_tables(backend: Here, request: Request, run: Run) -> Response:
+    """Store tables of records, pair scores, clusters or claims as a new run."""
+    body = await request.body()
+    models.check(models.NewTableRequest, body)
+    return await backend.write("add_tables", body, run=run)
+
+
+async def messages(
+    backend: Here,
+    run: Run,
+    search: Search = "",
+    order: Order = "text",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Response:
+    """List the messages of a run with the uncertainty of each."""
+    return await backend.read(
+        "messages", run=run, search=search, order=order, offset=offset, limit=limit
+    )
+
+
+async def message(backend: Here, run: Run, message: MessageId) -> Response:
+    """Return a message with its text, coreference sets, single templates, entities and keys."""
+    return await backend.read("message", run=run, message=message)
+
+
+async def one_set(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
+    """Return a coreference set with its distribution, as in a line of a results file."""
+    return await backend.read("set", run=run, name=set)
+
+
+async def entities(
+    backend: Here,
+    run: Run,
+    search: Search = "",
+    sort: Word = "",
+    order: EntityOrder = "text",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Response:
+    """List the merged entities of a run with their slot values and probabilities."""
+    page = {"search": search, "sort": sort, "order": order, "offset": offset, "limit": limit}
+    return await backend.read("entities", run=run, **page)
+
+
+async def keys(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
+    """List the keys (gold labels) of a set. The newest key of each author counts."""
+    return await backend.read("keys", run=run, set=set)
+
+
+async def write_key(backend: Here, request: Request, run: Run, set: SetName) -> Response:  # noqa: A002
+    """Save a key. Nothing is overwritten: earlier keys are kept. A key that contradicts what is
+    known of its templates is refused unless it has `override`."""
+    body = await request.body()
+    models.check(models.KeyRequest, body)
+    return await backend.write("key", body, run=run, set=set)
+
+
+async def withdraw_key(backend: Here, run: Run, set: SetName, author: Author) -> Response:  # noqa: A002
+    """Withdraw the keys of an author for a set. They are kept and no longer count."""
+    return await backend.write("withdraw", b"", status=200, run=run, set=set, author=author)
+
+
+async def agreement(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
+    """Return how the authors of a set agree. The configuration with most votes is used for
+    training and evaluation; equal ones have equal weight."""
+    return await backend.read("agreement", run=run, set=set)
+
+
+# --- computations ---
+
+
+async def resolve(backend: Here, request: Request) -> Response:
+    """Resolve a message, from text to entities, without storing it."""
+    body = await request.body()
+    models.check(models.ResolveRequest, body)
+    return await until_disconnected(request, backend.compute("resolve", body))
+
+
+async def why_text(backend: Here, request: Request) -> Response:
+    """Explain two templates of a message without storing it."""
+    body = await request.body()
+    models.check(models.WhyRequest, body)
+    return await until_disconnected(request, backend.compute("why_text", body))
+
+
+async def solve(backend: Here, request: Request) -> Response:
+    """Return the distribution over configurations for pair probabilities."""
+    body = await request.body()
+    pairs = models.check(models.SolveRequest, body)
+    large = pairs is None or pairs.size > MAX_SMALL_SET
+    seconds = SOLVE_SHARE * backend.config.timeout
+    answer = backend.compute("solve", body, large=large, seconds=seconds)
+    return await until_disconnected(request, answer)
+
+
+async def fuse(backend: Here, request: Request) -> Response:
+    """Fuse sources, which may contradict each other, into values with probabilities."""
+    body = await request.body()
+    models.check(models.FuseRequest, body)
+    return await until_disconnected(request, backend.compute("fuse", body))
+
+
+async def cluster(backend: Here, request: Request) -> Response:
+    """Cluster records by the scores of their pairs, or compare clusters with them; the most
+    uncertain sets come first."""
+    body = await request.body()
+    models.check(models.ClusterRequest, body)
+    return await until_disconnected(request, backend.compute("cluster", body))
+
+
+async def ingest(backend: Here, request: Request, run: Run) -> Response:
+    """Resolve a message and add it to a run; with a domain, a missing run is created."""
+    body = await request.body()
+    models.check(models.NewMessageRequest, body)
+    answer = backend.compute("ingest", body, run=run, status=HTTPStatus.CREATED)
+    return await until_disconnected(request, answer)
+
+
+async def why(backend: Here, run: Run, set: SetName, left: Left, right: Right) -> Response:  # noqa: A002
+    """Explain the probability that two templates of a set corefer."""
+    return await backend.compute("explain", run=run, set=set, left=left, right=right)
+
+
+async def next_sets(backend: Here, run: Run, limit: Limit = 10) -> Response:
+    """List the sets to key next, by the expected gain for the model."""
+    return await backend.compute("next", run=run, limit=limit)
+
+
+async def curve(backend: Here, run: Run) -> Response:
+    """Return the learning curve over the keys of a run."""
+    return await backend.compute("curve", run=run)
+
+
+async def evaluation(backend: Here, run: Run) -> Response:
+    """Score a run against its keys."""
+    return await backend.compute("evaluate", run=run)
+
+
+async def report(backend: Here, run: Run) -> Response:
+    """Return the report of a run as one self-contained HTML file."""
+    response = await backend.compute("report", run=run, media_type="text/html; charset=utf-8")
+    response.headers["content-security-policy"] = REPORT_POLICY
+    return response
+
+
+async def export(backend: Here, run: Run, table: Table, form: ExportFormat) -> Response:
+    """Export a table of a run as a file."""
+    request = request_frame("export", {"run": run, "table": table, "form": form})
+    path = Path((await backend.workers.call(request)).decode())
+    file = path.open("rb")
+    path.unlink()  # the open file stays readable
+    return StreamingResponse(_chunks(file), media_type=EXPORT_TYPES[form])
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk

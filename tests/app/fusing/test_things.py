@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from partita.app.belief import fuse_contents
-from partita.app.fuse import fuse_entities
+from partita.app.fuse import fuse_contents, fuse_entities
 from partita.cli import app
 from partita.errors import InputError
 from partita.fusion.sources import Content
