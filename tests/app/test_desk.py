@@ -344,7 +344,7 @@ def test_people_who_key_at_once_both_keep_their_keys(desk):
     ("cells", "said"),
     [
         ([["T1", "T2"], ["T7"]], "template T4 is in no cell"),
-        ([["T1", "T2"], ["T7"], ["T4"], ["T9"]], "names T9; expected templates of the set"),
+        ([["T1", "T2"], ["T7"], ["T4"], ["T9"]], "cells name T9; expected templates of the set"),
         ([["T1", "T2"], ["T7", "T1"], ["T4"]], "T1"),
         ([["T1", "T2", "T7", "T4"], []], "a cell is empty"),
         ("T1", 'cells is "T1"; expected a list'),

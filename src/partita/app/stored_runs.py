@@ -18,10 +18,10 @@ from partita.app.runner import JOINT, Runner, Settings, message_object, run_mess
 from partita.app.solve import parameters_file
 from partita.core import Configuration
 from partita.core.templates import Alternative, Key
-from partita.corpora.keys import write_keys
+from partita.corpora.keys import alternative_of, configuration_of, write_keys
 from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
-from partita.files.strict import Place, fields, integer_of, list_of, number_of, text_of
+from partita.files.strict import Place, integer_of, text_of
 from partita.files.writing import replacing
 from partita.results.exports import graphml, statement_rows
 from partita.results.result_lines import VERSION, template_of
@@ -219,8 +219,16 @@ class StoredRuns:
                 "set_name": set,
                 "message": line["message"],
                 "templates": ids,
-                "cells": configuration(cells, ids),
-                "alternatives": [_alternative(alternative, ids) for alternative in alternatives],
+                "cells": _cells_in_order(configuration_of(_lists(cells), ids, PLACE, WHOLE), ids),
+                "alternatives": [
+                    {"cells": _cells_in_order(one.configuration, ids), "weight": one.weight}
+                    for one in (
+                        alternative_of(
+                            {**each, "cells": _lists(each.get("cells"))}, ids, PLACE, WHOLE
+                        )
+                        for each in alternatives
+                    )
+                ],
                 "author": _author(author),
                 "time": now(),
                 "based_on": None if based_on is None else _key_number(based_on),
@@ -386,7 +394,7 @@ def _vote_shares(row: Row) -> list[tuple[Configuration, float]]:
     return [(Configuration(cells), weight / total) for cells, weight in weighted]
 
 
-PLACE = Place("the key")
+PLACE, WHOLE = Place("the key"), "the set"
 EQUAL = 1e-9  # votes that differ by less are equal
 LONGEST = 200  # characters of an author
 LARGEST = 2**31 - 1  # number of a key
@@ -410,40 +418,15 @@ def _refuse_contradiction(cells: Sequence[Sequence[str]], line: Row) -> None:
                 PLACE.refuse(f"{problem}; set override to save the key nevertheless")
 
 
-def configuration(cells: Any, ids: Sequence[str]) -> list[list[str]]:
-    """Return cells in text order; refuse them unless each template is in exactly one."""
-    parsed = [
-        [text_of(one, "a template of a cell", PLACE) for one in list_of(cell, "a cell", PLACE)]
-        for cell in list_of(_as_lists(cells), "cells", PLACE)
-    ]
-    if not all(parsed):
-        PLACE.refuse("a cell is empty; expected templates in each")
-    members = [one for cell in parsed for one in cell]
-    if unknown := [one for one in members if one not in ids]:
-        PLACE.refuse(f"names {unknown[0]}; expected templates of the set: {', '.join(ids)}")
-    if missing := [one for one in ids if one not in members]:
-        PLACE.refuse(f"template {missing[0]} is in no cell (expected every template in one cell)")
-    try:
-        Configuration(parsed)
-    except InputError as error:
-        PLACE.refuse(error.problem)
-    ordered = [sorted(cell, key=ids.index) for cell in parsed]
+def _cells_in_order(cells: Configuration, ids: Sequence[str]) -> list[list[str]]:
+    """Return cells in text order."""
+    ordered = [sorted(cell, key=ids.index) for cell in cells]
     return sorted(ordered, key=lambda cell: ids.index(cell[0]))
 
 
-def _as_lists(cells: Any) -> Any:
-    """Convert tuples to lists."""
-    if not isinstance(cells, list | tuple):
-        return cells
-    return [list(cell) if isinstance(cell, tuple) else cell for cell in cells]
-
-
-def _alternative(value: Any, ids: Sequence[str]) -> dict[str, Any]:
-    alternative = fields(value, "an alternative", PLACE, needed=("cells", "weight"))
-    weight = number_of(alternative["weight"], "weight", PLACE)
-    if weight <= 0:
-        PLACE.refuse(f"weight of an alternative is {weight}; expected more than 0")
-    return {"cells": configuration(alternative["cells"], ids), "weight": weight}
+def _lists(cells: Any) -> Any:
+    """Return cells as JSON has them: users of Python may give tuples."""
+    return [_lists(one) for one in cells] if isinstance(cells, list | tuple) else cells
 
 
 def _author(author: Any) -> str:

@@ -70,10 +70,13 @@ def parse_key(line: str, place: Place) -> Key:
     return Key(
         text_of(content["message"], "message", place),
         templates,
-        _configuration(content["cells"], ids, place),
+        configuration_of(content["cells"], ids, place),
         text_of(content["author"], "author", place),
         _time(content["time"], place),
-        _alternatives(content.get("alternatives", []), ids, place),
+        tuple(
+            alternative_of(item, ids, place)
+            for item in list_of(content.get("alternatives", []), "alternatives", place)
+        ),
     )
 
 
@@ -101,14 +104,19 @@ def _templates(value: Any, place: Place) -> tuple[Template, ...]:
     return templates
 
 
-def _configuration(value: Any, ids: list[str], place: Place) -> Configuration:
+def configuration_of(
+    value: Any, ids: Sequence[str], place: Place, whole: str = "this key"
+) -> Configuration:
+    """Parse cells; each of the templates must be in exactly one of them."""
     cells = [
         [text_of(member, "a member of a cell", place) for member in list_of(cell, "a cell", place)]
         for cell in list_of(value, "cells", place)
     ]
+    if not all(cells):
+        place.refuse("a cell is empty; expected templates in each")
     members = [member for cell in cells for member in cell]
     if unknown := [member for member in members if member not in ids]:
-        place.refuse(f"cells name {unknown[0]}; expected templates of this key: {', '.join(ids)}")
+        place.refuse(f"cells name {unknown[0]}; expected templates of {whole}: {', '.join(ids)}")
     if missing := [name for name in ids if name not in members]:
         place.refuse(f"template {missing[0]} is in no cell (expected every template in one cell)")
     try:
@@ -117,17 +125,15 @@ def _configuration(value: Any, ids: list[str], place: Place) -> Configuration:
         place.refuse(error.problem)
 
 
-def _alternatives(value: Any, ids: list[str], place: Place) -> tuple[Alternative, ...]:
-    items = list_of(value, "alternatives", place)
-    return tuple(_alternative(item, ids, place) for item in items)
-
-
-def _alternative(value: Any, ids: list[str], place: Place) -> Alternative:
+def alternative_of(
+    value: Any, ids: Sequence[str], place: Place, whole: str = "this key"
+) -> Alternative:
+    """Parse a configuration that the author of a key also considers possible."""
     content = fields(value, "an alternative", place, needed=("cells", "weight"))
     weight = number_of(content["weight"], "weight", place)
     if weight <= 0:
         place.refuse(f"weight of an alternative is {weight}; expected more than 0")
-    return Alternative(_configuration(content["cells"], ids, place), weight)
+    return Alternative(configuration_of(content["cells"], ids, place, whole), weight)
 
 
 def _time(value: Any, place: Place) -> str:

@@ -286,10 +286,6 @@ def _answer(calls: Calls, payload: bytes) -> bytes:
         return frame(ERROR, json_bytes(fields))
 
 
-if __name__ == "__main__":
-    main()
-
-
 Row = dict[str, Any]
 ORDERS = {"name": False, "type": False, "mentions": True, "documents": True}  # whether descending
 MAX_MENTIONS = 500  # of an entity that are shown
@@ -367,3 +363,7 @@ def _read(folder: str, _changed: int) -> dict[str, list[Row]]:
 
     names = ("documents", "entities", "mentions", "relations", "records", "review", *ABOUT)
     return {name: read_table(Path(folder) / f"{name}.parquet").to_pylist() for name in names}
+
+
+if __name__ == "__main__":
+    main()
