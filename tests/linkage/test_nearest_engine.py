@@ -327,6 +327,18 @@ def test_tables_without_duplicates_are_noticed():
     assert not again.settings["clean"]
 
 
+def test_a_table_with_duplicates_is_told_from_one_without():
+    rows, _ = people(300, twice=0.7)
+    copies, _ = people(300, twice=0.0)
+    new = [row | {"id": f"n{row['id']}"} for row in copies[:200]]
+    notes: list[str] = []
+    found = partita.link([new, rows], note=notes.append)
+    assert found.settings["repeated"] == ["table_2"]
+    assert any("tables that seem to have duplicates: table_2" in note for note in notes)
+    assert all(sum(str(one).startswith("n") for one in members) <= 1
+               for members in found.clusters.values())  # fmt: skip
+
+
 def test_what_cannot_be_linked_is_said():
     chance = random.Random(0)
     numbers = [{"id": n, "a": chance.randrange(10**6), "b": chance.randrange(10**6),

@@ -53,6 +53,20 @@ def test_values_are_cleaned_by_type() -> None:
     assert iso("1949-02-30") is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["4 Mar 2015", "March 4, 2015", "Wed, 4 March 2015", "4th of March 2015", "4. März 2015",
+     "4 de marzo de 2015", "4 mars 2015", "4-Mar-2015"],
+)  # fmt: skip
+def test_dates_may_have_names_of_months(text: str) -> None:
+    assert iso(text) == "2015-03-04"
+
+
+@pytest.mark.parametrize("text", ["Suite 12 2015", "May 2015", "31 Feb 2011", "4 Mar 15"])
+def test_other_texts_with_numbers_are_no_dates(text: str) -> None:
+    assert iso(text) is None
+
+
 def test_labels_of_columns_are_unique_and_need_no_quotes() -> None:
     table = {"Straße (1)": ["a", "b"], "strasse_1": ["c", "d"], "stra e 1": ["e", "f"]}
     labels = [column.label for column in guess_columns(table, ())]

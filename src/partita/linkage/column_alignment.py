@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import sqrt
 
-from partita.linkage.record_columns import Texts, guess_kind, plain_words
+from partita.linkage.record_columns import Texts, guess_kind, iso, plain_words
 
 SAMPLE = 2_000  # values of a column that are looked at
 NAME, GRAMS, VALUES = 0.4, 0.35, 0.25  # weights of equal words of names, n-grams, equal values
@@ -91,7 +91,7 @@ class _Profile:
     def __init__(self, name: str, values: Texts) -> None:
         present = [value for value in values if value is not None]
         step = max(1, len(present) // SAMPLE)
-        plain = [plain_words(value) for value in present[::step][:SAMPLE]]
+        plain = [iso(value) or plain_words(value) for value in present[::step][:SAMPLE]]
         self.words, self.kind = name_words(name), guess_kind(name, values)
         self.values = {*plain}
         grams = Counter(

@@ -18,9 +18,13 @@ from partita.linkage.pair_features import PairEnds
 
 ROUNDS = 200
 # Of the records with a match in another table, those with one in their own table, from which on it
-# has duplicates: at most .45 in the panel's tables without, 1.02 and more in its tables with them
-# that are split in two; .52 at most and .69 at least in simulated tables of companies.
-REPEATED = 0.6
+# has duplicates if these are as sure: at most .45 in the panel's tables without, 1.02 and more in
+# its tables with them that are split in two.
+REPEATED = 0.5
+AS_SURE = 0.3  # of the surest matches across tables, as sure ones within, at least
+# Of the surest matches, those whose twin in the table matches the same record: at most .07 in the
+# panel's tables without duplicates, .11 and more where an entity has several records in a table.
+TWINS = 0.1
 LEAST_SPREAD = 0.05  # of the variance of all scores, that of a component of the mixture
 RIVALS = "rivals"
 AGREED = 1.5  # rivals hold if both tables give the same number of matches, up to this factor
@@ -116,17 +120,45 @@ def mutual_best(ends: PairEnds, score: FloatArray, count: int) -> BoolArray:
 
 
 def with_duplicates(source: IntArray, ends: PairEnds, score: FloatArray) -> BoolArray:
-    """Return for every table whether it seems to have duplicates: nearly as many of its records
-    seem to have a match within it as records have in another table."""
-    tables = int(source.max(initial=0)) + 1
-    if tables == 1:
-        return np.ones(1, dtype=np.bool_)
+    """Return for every table whether it seems to have duplicates.
+
+    Either matches have twins: the mutual best record of the same table matches the same record.
+    Or nearly as many records have a match within their table as in another, and as sure a one.
+    """
+    tables, count = int(source.max(initial=0)) + 1, len(source)
     within = source[ends.left] == source[ends.right]
     own, other = (PairEnds(ends.left[k], ends.right[k]) for k in (within, ~within))
-    places = Places.of(source, other)
-    across = reciprocity(places.ends, score[~within], places.smaller)
+    places, across = Places.of(source, other), score[~within]
+    matched = mutual_best(places.ends, across, len(places.smaller))
+    if not matched.any():
+        return np.ones(tables, dtype=np.bool_)
+    least, sure = np.quantile(across[matched], [0.25, 0.5])
+    matched &= across >= sure
+    paired = mutual_best(own, score[within], count)
+    twins = np.full(count, -1)
+    for one, two in (own, own[::-1]):
+        twins[one[paired]] = two[paired]
+    one = np.concatenate([end[matched] for end in other])
+    two = np.concatenate([end[matched] for end in other[::-1]])
+    pairs = PairEnds(np.minimum(twins[one], two), np.maximum(twins[one], two))
+    best = best_scores(places.ends, across, count * tables)[twins[one] * tables + source[two]]
+    shared = _scores_of(pairs, other, across, count) >= np.maximum(least, best)
+    matches = np.maximum(np.bincount(source[one], minlength=tables), 1)
+    surest = np.concatenate([end[paired & (score[within] >= sure)] for end in own])
     inside = [reciprocity(own, score[within], source == k) for k in range(tables)]
-    return np.array(inside) >= REPEATED * across
+    often = np.array(inside) >= REPEATED * reciprocity(places.ends, across, places.smaller)
+    surely = np.bincount(source[surest], minlength=tables) >= AS_SURE * matches
+    return (np.bincount(source[one], (twins[one] >= 0) & shared, tables) >= TWINS * matches) | (
+        often & surely
+    )
+
+
+def _scores_of(wanted: PairEnds, ends: PairEnds, score: FloatArray, count: int) -> FloatArray:
+    """Return the scores of some pairs among others, −∞ where they are not."""
+    keys, searched = ends.left * count + ends.right, wanted.left * count + wanted.right
+    order = np.argsort(keys)
+    at = order[np.minimum(np.searchsorted(keys[order], searched), len(keys) - 1)]
+    return np.where(keys[at] == searched, score[at], -np.inf)
 
 
 def level_of_clean_tables(source: IntArray, ends: PairEnds, score: FloatArray) -> MatchLevel:

@@ -103,35 +103,35 @@ class NearestEngine:
         repeated = np.zeros(int(records.source.max(initial=0)) + 1, dtype=np.bool_)
         if not self.one_to_one:
             repeated = with_duplicates(records.source, pairs.ends, pairs.trees)
-        clean = (~repeated).sum() > 1
+        clean = bool((~repeated).any())
         if clean:
             names = sorted(self.table.source_names)
             self._set_repeated([name for name, k in zip(names, repeated, strict=True) if k])
             pairs = self._candidates(True)
-        once = bool(clean and not repeated.any())
+        part = _Part.of(records.source, pairs.ends, repeated)
         progress(f"fitting the model to {len(pairs.trees):,} pairs")
-        agreement = ColumnAgreement.fitted(records, pairs.ends, once)
+        agreement = ColumnAgreement.fitted(records, pairs.ends, not repeated.any())
         em = self._em(agreement, pairs.ends)
         score = pairs.trees + MIXED * em
-        level = self._level(pairs.ends, score, em, once)
-        same = score > level.score
-        rated = self._rated(pairs.ends, score, once)
-        same_sure, different = self._sure(pairs.ends, score, level, rated & same, once)
+        level = part.level(score, em)
+        same, rated = score[part.kept] > level.score, part.rated(score)
+        same_sure, different = part.sure(score, level, rated & same)
         if len(records) < FEWEST:
             same_sure = np.zeros(len(score), dtype=np.bool_)
         local = LocalModel.fitted(pairs.features, same_sure, different)
         refined = score + local.log_odds(pairs.features)
-        rated_again = self._rated(pairs.ends, refined, once)
         turn, error = level.score, level.error
         if level.expected is not None:
-            again = self._level(pairs.ends, refined, em, once)
-            kept = again if RIVALS in again.estimates and RIVALS in level.estimates else level
-            turn, error = level_of_matches(
-                pairs.ends, refined, records.source, SLOPE, kept.expected or 0.0), 0.0  # fmt: skip
+            again = part.level(refined, em)
+            held = again if RIVALS in again.estimates and RIVALS in level.estimates else level
+            expected, error = held.expected or 0.0, 0.0
+            turn = level_of_matches(part.ends, refined[part.kept], part.source, SLOPE, expected)
         elif same_sure.any():
-            turn = score_at(np.sort(refined[rated_again])[::-1], float((rated & same).sum()))
+            mutual = part.rated(refined)
+            matches = float((rated & same).sum())
+            turn = score_at(np.sort(refined[part.kept][mutual])[::-1], matches)
         read = _ReadModel(clean, agreement, local, turn, error)
-        if not once:
+        if repeated.any():
             progress("comparing pairs within provisional clusters")
             expanded, odds = self._scored(read)
             turn += consistent_rise(expanded.ends, odds, len(records)) / read.steepness
@@ -247,33 +247,6 @@ class NearestEngine:
         odds = agreement.prior + agreement.ratios(self.records, ends).sum(axis=1)
         return np.asarray(np.clip(odds, -SUREST, SUREST))
 
-    def _level(self, ends: PairEnds, score: FloatArray, em: FloatArray, clean: bool) -> MatchLevel:
-        if clean:
-            return level_of_clean_tables(self.records.source, ends, score)
-        return level_of_one_table(ends, score, em, len(self.records))
-
-    def _rated(self, ends: PairEnds, score: FloatArray, clean: bool) -> BoolArray:
-        """Return the pairs that may match: in tables without duplicates, mutual best ones."""
-        if not clean:
-            return np.ones(len(score), dtype=np.bool_)
-        places = Places.of(self.records.source, ends)
-        return mutual_best(places.ends, score, len(places.smaller))
-
-    def _sure(
-        self, ends: PairEnds, score: FloatArray, level: MatchLevel, matched: BoolArray, clean: bool
-    ) -> tuple[BoolArray, BoolArray]:
-        """Return the pairs that are taken for the same and for different.
-
-        In tables without duplicates, these are mutual best pairs and their rivals.
-        """
-        if not clean:
-            return score > level.score + SURE, score < level.score - SURE
-        places = Places.of(self.records.source, ends)
-        taken = np.zeros(len(places.smaller), dtype=np.bool_)
-        for end in places.ends:
-            taken[end[matched]] = True
-        return matched, ~matched & (taken[places.ends.left] | taken[places.ends.right])
-
     def _missed(self, ends: PairEnds, odds: FloatArray) -> float:
         """Return how many matches are expected beyond the candidates.
 
@@ -354,6 +327,59 @@ class NearestEngine:
                 break
             parts.append((order[:-step][there], order[step:][there]))
         return distinct_pairs_of(parts, count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """The pairs by which the level is estimated, with their records counted anew.
+
+    They are `kept` of all: those between tables without duplicates where there are several of
+    these (`clean`), else all.
+    """
+
+    kept: BoolArray
+    ends: PairEnds
+    source: IntArray
+    clean: bool
+
+    @classmethod
+    def of(cls, source: IntArray, ends: PairEnds, repeated: BoolArray) -> _Part:
+        clean = bool((~repeated).sum() > 1)
+        inside = ~repeated[source] if clean else np.ones(len(source), dtype=np.bool_)
+        kept, number = inside[ends.left] & inside[ends.right], np.cumsum(inside) - 1
+        own = np.unique(source[inside], return_inverse=True)[1]
+        return cls(kept, PairEnds(number[ends.left[kept]], number[ends.right[kept]]), own, clean)
+
+    def level(self, score: FloatArray, em: FloatArray) -> MatchLevel:
+        """Return the level of the scores of all pairs."""
+        if self.clean:
+            return level_of_clean_tables(self.source, self.ends, score[self.kept])
+        return level_of_one_table(self.ends, score, em, len(self.source))
+
+    def rated(self, score: FloatArray) -> BoolArray:
+        """Return the pairs that may match: in tables without duplicates, mutual best ones."""
+        if not self.clean:
+            return np.ones(len(self.ends.left), dtype=np.bool_)
+        places = Places.of(self.source, self.ends)
+        return mutual_best(places.ends, score[self.kept], len(places.smaller))
+
+    def sure(
+        self, score: FloatArray, level: MatchLevel, matched: BoolArray
+    ) -> tuple[BoolArray, BoolArray]:
+        """Return which of all pairs are taken for the same and for different.
+
+        In tables without duplicates, these are mutual best pairs and their rivals.
+        """
+        if not self.clean:
+            return score > level.score + SURE, score < level.score - SURE
+        places = Places.of(self.source, self.ends)
+        taken = np.zeros(len(places.smaller), dtype=np.bool_)
+        for end in places.ends:
+            taken[end[matched]] = True
+        same, different = np.zeros((2, len(score)), dtype=np.bool_)
+        same[self.kept] = matched
+        different[self.kept] = ~matched & (taken[places.ends.left] | taken[places.ends.right])
+        return same, different
 
 
 @dataclass(frozen=True, slots=True, eq=False)

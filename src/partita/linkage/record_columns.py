@@ -223,18 +223,41 @@ _DATES = (
 )
 
 
-def iso(value: str) -> str | None:
-    """Return a date as YYYY-MM-DD; a month above 12 is taken as the day."""
-    for match, (year, month, day) in _DATES:
+_MONTHS = {  # by how their names begin in English, German, French, Spanish and Italian
+    stem: n
+    for n, stems in enumerate(
+        ("jan ene gen", "feb fev", "mar mrz", "apr avr abr", "may mai mag", "jun juin giu",
+         "jul juil lug", "aug aou ago", "sep set", "oct okt ott", "nov", "dec dez dic"), 1)
+    for stem in stems.split()
+}  # fmt: skip
+_NAMED_DATES = (
+    re.compile(
+        r"^(?:[a-z]+ )?(\d{1,2})(?:st|nd|rd|th)?(?: de| of)? ([a-z]+)(?: de)? (\d{4})$"
+    ).match,
+    re.compile(r"^(?:[a-z]+ )?([a-z]+) (\d{1,2})(?:st|nd|rd|th)? (\d{4})$").match,
+)
+
+
+def _date_parts(value: str) -> list[int] | None:
+    """Return year, month and day of a text that is a date; a month above 12 is taken as the day."""
+    for match, order in _DATES:
         if found := match(value):
-            numbers = [int(found[n]) for n in (year, month, day)]
-            if numbers[1] > 12 >= numbers[2]:
-                numbers[1:] = numbers[2:0:-1]
-            try:
-                return date(*numbers).isoformat() if numbers[0] >= 1700 else None
-            except ValueError:
-                return None
+            numbers = [int(found[n]) for n in order]
+            return [numbers[0], *numbers[2:0:-1]] if numbers[1] > 12 >= numbers[2] else numbers
+    for match, (day, month) in zip(_NAMED_DATES, ((1, 2), (2, 1)), strict=True):
+        if found := match(plain_words(value)):
+            number = _MONTHS.get(found[month][:4]) or _MONTHS.get(found[month][:3])
+            return None if number is None else [int(found[3]), number, int(found[day])]
     return None
+
+
+def iso(value: str) -> str | None:
+    """Return a date as YYYY-MM-DD, None for other texts."""
+    numbers = _date_parts(value)
+    try:
+        return date(*numbers).isoformat() if numbers and numbers[0] >= 1700 else None
+    except ValueError:
+        return None
 
 
 def _digits(value: str) -> str | None:
