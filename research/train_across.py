@@ -1,13 +1,14 @@
 """Train the model of pairs of records across documents, and measure what comes of it.
 
-    python -m research.train_across train ECB GAP OUT [--cache CACHE]
-    python -m research.train_across measure ECB-PART MODEL [--cache CACHE]
-    python -m research.train_across names GAP MODEL [--cache CACHE]
+    python -m research.train_across train DATA MODEL [--cache CACHE]
+    python -m research.train_across measure DATA MODEL [--cache CACHE]
+    python -m research.train_across names DATA MODEL [--cache CACHE]
 
-ECB has the folder `train` of ECB+, GAP the file development.tsv. OUT gets `across.json`, which is
-shipped as src/partita/parameters/across.json, and the figures of folds of topics. A second model
-gets the first one's scores of folds that it was not trained on. Calibration is fitted to gold and
-to predicted mentions together. `measure` prints the table of docs/build.md for a part of ECB+.
+DATA has the folders ecb, gap and gum. MODEL is shipped as src/partita/parameters/across.json;
+`train` writes it and prints CoNLL scores of folds of topics. A second model gets the first one's
+scores of folds that it was not trained on. Calibration is fitted to gold and
+to predicted mentions together. `measure` prints the tables of docs/build.md:
+ECB+ dev and the texts of GUM that trained nothing.
 Needs `pip install scikit-learn`.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +31,7 @@ from scipy.sparse.csgraph import connected_components
 import partita
 from partita.collection.comparison import (
     FEATURES,
+    HOPELESS,
     SECOND_FEATURES,
     RecordComparison,
     second_features,
@@ -50,36 +53,44 @@ from partita.collection.tree import (
     node_inputs,
 )
 from partita.core import BoolArray, FloatArray, IntArray
+from partita.corpora.documents import read_placed
 from partita.evaluation.scores import scores
+from partita.text.expressions import expressions
 from research.train_pair_trees import exported
 
 # more of it never makes a pair less probable, or never more
 RISING = frozenset((
     "equal_name", "name_shared", "name_share_low", "name_share_high", "acronym", "family_equal",
-    "letters", "name_rarest", "head_rarest", "nearby_rarest", "head_shared", "head_in_words",
+    "letters", "name_rarest", "head_rarest", "nearby_rarest", "head_shared",
     "word_shared", "word_share_low", "word_share_high",
     "types", "type_equal", "gender_equal", "documents", "co_mentions", "co_mention_share",
     "nearby", "governors", "log_odds", "support", "support_share", "document_pairs",
 ))  # fmt: skip
 FALLING = frozenset((
     "given_differ", "unshared_low", "unshared_high", "gender_differ", "number_differ",
-    "figures_differ", "months_differ", "indefinite", "rival_low", "rival_high", "rank_low",
-    "rank_high",
+    "figures_differ", "months_differ", "indefinite", "name_modifies",
+    "rival_low", "rival_high", "rank_low", "rank_high",
 ))  # fmt: skip
 FOLDS = 5
 NAMES_READ = Path(__file__).parent / "gap_names.csv"  # pairs of GAP and what a person said
-GAP_SHARE = 0.25  # of the weight of all pairs
+SHARES = {"gap": 0.25, "gum": 0.2}  # of the weight of all pairs; the rest is ECB+
 SMALL = (2, 12)  # documents of a small collection
 UNSHARED = 60_000  # pairs of GAP without a shared name that are used
 POWER = 0.5  # of the pairs of a node, in its weight
 CUTS = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}  # no calibration
+FREE_GENRES = frozenset(("news", "interview", "academic", "court", "textbook", "vlog", "bio",
+                         "voyage", "speech"))  # fmt: skip
+PASSAGE = 120  # least words of a passage of GUM
 OVERLAP = 0.3  # of a gold mention with a predicted one, of the letters of both
 BOOSTING = {
     "max_iter": 150, "learning_rate": 0.06, "max_leaf_nodes": 12, "min_samples_leaf": 40,
     "l2_regularization": 5.0, "max_bins": 64, "random_state": 0, "early_stopping": False,
 }  # fmt: skip
 SECOND_BOOSTING = {**BOOSTING, "max_iter": 80, "max_leaf_nodes": 8}
+
+
+GoldSpans = dict[str, dict[tuple[int, int], str]]  # the chain of each gold mention, by document
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +134,9 @@ def ecb_documents(part: Path, gold: bool, cache: Path) -> list[SourceDocument]:
     return list(_extracted(texts, file, mentions if gold else {}))
 
 
-def gold_mentions(part: Path) -> dict[str, dict[tuple[int, int], str]]:
+def gold_mentions(part: Path) -> GoldSpans:
     """Return the chain of each gold mention of an entity, by document and place."""
-    found: dict[str, dict[tuple[int, int], str]] = defaultdict(dict)
+    found: GoldSpans = defaultdict(dict)
     for line in (part / "mentions.jsonl").read_text("utf-8").splitlines():
         one = json.loads(line)
         if one["kind"] == "entity":
@@ -140,6 +151,40 @@ def gap_documents(file: Path, cache: Path) -> list[SourceDocument]:
     texts = {row["ID"]: row["Text"] for row in rows}
     pages = {row["ID"]: row["URL"] for row in rows}
     return list(_extracted(texts, cache / f"gap-{file.stem}.jsonl", {}, pages))
+
+
+def gum_documents(
+    folder: Path, gold: bool, cache: Path, held_out: bool = False
+) -> tuple[list[SourceDocument], GoldSpans]:
+    """Return passages of GUM, two of each second text, with the chains of their mentions.
+
+    The other texts are held out. A chain is the article of Wikipedia that an entity is linked to,
+    or else one of its text.
+    """
+    texts: dict[str, str] = {}
+    spans: GoldSpans = defaultdict(dict)
+    free = [one for one in read_placed(folder) if one.name.split("_")[1] in FREE_GENRES]
+    for placed in free[held_out::2]:
+        file = (folder / f"{placed.name}.conllu").read_text("utf-8")
+        linked = dict(re.findall(r"\((\d+)(?:-[^-()|\s]*){6}-([^-()|\s]+)", file))
+        starts = [one.spans[0][0] for one in placed.sentences] + [len(placed.text)]
+        cuts = [0]
+        for start in starts:
+            if len(placed.text[cuts[-1] : start].split()) >= PASSAGE:
+                cuts.append(start)
+        for n in (0, 2):
+            if n + 1 >= len(cuts):
+                continue
+            name, (first, last) = f"{placed.name}-{n}", cuts[n : n + 2]
+            texts[name] = placed.text[first:last]
+            for sentence in placed.sentences:
+                for one in expressions(sentence) if first <= sentence.spans[0][0] < last else ():
+                    chain = one.mention.entity
+                    chain = linked.get(chain, f"{placed.name} {chain}")
+                    spans[name][one.start - first, one.end - first] = chain
+    mentions = {name: [{"start": a, "end": b} for a, b in sorted(spans[name])] for name in texts}
+    kept = cache / f"gum-{'gold' if gold else 'raw'}-{int(held_out)}.jsonl"
+    return list(_extracted(texts, kept, mentions if gold else {})), spans
 
 
 def _extracted(
@@ -172,14 +217,28 @@ def _extracted(
 
 
 def ecb_pairs(part: Path, gold: bool, cache: Path) -> Pairs:
-    """Return the candidate pairs of a part of ECB+."""
+    """Return the candidate pairs of a part of ECB+; its topics are the folds."""
     documents = ecb_documents(part, gold, cache)
+    name = f"{part.name} {'gold' if gold else 'raw'}"
+    return _keyed_pairs(name, documents, gold_mentions(part),
+                        [f"{one.id.split('_')[0]:0>3}" for one in documents])  # fmt: skip
+
+
+def gum_pairs(folder: Path, gold: bool, cache: Path, held_out: bool = False) -> Pairs:
+    """Return the candidate pairs of every second text of GUM; the others measure."""
+    documents, spans = gum_documents(folder, gold, cache, held_out)
+    name = f"gum {'gold' if gold else 'raw'}"
+    return _keyed_pairs(name, documents, spans, [one.id.rsplit("-", 1)[0] for one in documents])
+
+
+def _keyed_pairs(
+    name: str, documents: Sequence[SourceDocument], gold: GoldSpans, topics: Sequence[str]
+) -> Pairs:
     comparison = RecordComparison.of(documents)
-    truth, key = aligned(documents, gold_mentions(part))
+    truth, key = aligned(documents, gold)
     left, right = comparison.candidates()
     features = comparison.features(left, right)
-    topics = [one.id.split("_")[0] for one in documents]
-    number = {topic: n for n, topic in enumerate(sorted(set(topics), key=int))}
+    number = {topic: n for n, topic in enumerate(sorted(set(topics)))}
     topic = np.array([number[topics[n]] for n in comparison.home.tolist()])
     same = (truth[left] == truth[right]) & (truth[left] > 0)
     weight = ((truth[left] > 0) & (truth[right] > 0)).astype(np.float64)
@@ -187,15 +246,14 @@ def ecb_pairs(part: Path, gold: bool, cache: Path) -> Pairs:
     equal &= features[:, FEATURES.index("time")] == 0
     known = _same_across(comparison, left, right)
     same = np.where(equal & known, True, same)  # chains of ECB+ end with their topic
-    weight = np.where(equal & ~known, 0.0, weight)
-    name = f"{part.name} {'gold' if gold else 'raw'}"
+    weight = np.where(equal & ~known & ~same, 0.0, weight)
     return Pairs(
         name, comparison, left, right, features, same, weight, topic % FOLDS, topic, truth, key
     )
 
 
 def aligned(
-    documents: Sequence[SourceDocument], gold: Mapping[str, Mapping[tuple[int, int], str]]
+    documents: Sequence[SourceDocument], gold: GoldSpans
 ) -> tuple[IntArray, list[tuple[int, int]]]:
     """Return the chain of each record, by most of its mentions, and the record of each mention."""
     numbers: dict[str, int] = {}
@@ -285,13 +343,14 @@ def fitted(
 
 
 def weighted(sets: Sequence[Pairs]) -> list[FloatArray]:
-    """Return weights by which GAP has its share and all of ECB+ the rest."""
-    total = sum(one.weight.sum() for one in sets if one.name != "gap")
-    return [
-        one.weight if one.name != "gap"
-        else one.weight * (GAP_SHARE / (1 - GAP_SHARE) * total / max(one.weight.sum(), 1.0))
-        for one in sets
-    ]  # fmt: skip
+    """Return weights by which each corpus has its share."""
+    corpora = [one.name.split()[0] for one in sets]
+    totals = Counter[str]()
+    for corpus, one in zip(corpora, sets, strict=True):
+        totals[corpus] += float(one.weight.sum())
+    whole = totals["train"] / (1.0 - sum(SHARES.values()))
+    return [one.weight * (SHARES[corpus] * whole / totals[corpus] if corpus in SHARES else 1.0)
+            for corpus, one in zip(corpora, sets, strict=True)]  # fmt: skip
 
 
 def out_of_fold(
@@ -378,11 +437,14 @@ def labels_of_mentions(
 # --- training ---
 
 
-def train(ecb: Path, gap: Path, out: Path, cache: Path) -> None:
+def train(data: Path, out: Path, cache: Path) -> None:
     """Train both models and the calibration, and write them with the figures of folds."""
-    part = ecb / "train"
-    snippets = gap_documents(gap / "development.tsv", cache)[::2]  # the others measure
-    sets = [ecb_pairs(part, True, cache), ecb_pairs(part, False, cache), gap_pairs(snippets)]
+    snippets = gap_documents(data / "gap" / "development.tsv", cache)[::2]  # the others measure
+    sets = [
+        *(ecb_pairs(data / "ecb" / "train", gold, cache) for gold in (True, False)),
+        *(gum_pairs(data / "gum" / "train", gold, cache) for gold in (True, False)),
+        gap_pairs(snippets),
+    ]
     apart: list[FloatArray] = [
         np.where(one.comparison.conflicts(one.left, one.right), GIVEN_NAMES_DIFFER, 0.0)
         for one in sets
@@ -394,14 +456,13 @@ def train(ecb: Path, gap: Path, out: Path, cache: Path) -> None:
     second = out_of_fold(every, inputs, SECOND_BOOSTING)
     second = [odds + more for odds, more in zip(second, apart, strict=True)]
     model = {
-        "trained_on": "ECB+ train, GAP development (every second snippet)",
+        "trained_on": "ECB+ train; every second snippet of GAP development and text of GUM train",
         "noise": NOISE,
         **_calibration(every, second),
         "first": _exported(sets, [one.features for one in sets], BOOSTING, FEATURES),
         "second": _exported(every, inputs, SECOND_BOOSTING, (*FEATURES, *SECOND_FEATURES)),
     }
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "across.json").write_text(json.dumps(model) + "\n", encoding="utf-8")
+    out.write_text(json.dumps(model) + "\n", encoding="utf-8")
 
 
 def with_small(
@@ -414,7 +475,7 @@ def with_small(
     rng = np.random.default_rng(0)
     found, more = list(sets), [list(one) for one in arrays]
     for n, one in enumerate(sets):
-        if one.name == "gap":
+        if not one.name.startswith("train"):
             continue
         count = len(one.comparison.documents)
         topic = np.zeros(count, dtype=np.int64)
@@ -458,12 +519,10 @@ def _calibration(sets: Sequence[Pairs], second: Sequence[FloatArray]) -> dict[st
     trees = [(tree, one.truth) for one, made in zip(sets, joined, strict=True) for tree in made[1:]]
     weights = calibrated(trees, POWER)
     heights = dict(zip(COEFFICIENTS, weights.tolist(), strict=True))
+    large = [n for n, one in enumerate(sets) if not one.name.endswith("small")]
+    by_cut = {cut: [conll(sets[n], EntityTree.of(joined[n][0], heights).cut(cut)) for n in large]
+              for cut in CUTS}  # fmt: skip
     sets, joined = sets[:2], joined[:2]
-    by_cut = {
-        cut: [conll(one, EntityTree.of(made[0], heights).cut(cut))
-              for one, made in zip(sets, joined, strict=True)]
-        for cut in CUTS
-    }  # fmt: skip
     answer = max(by_cut, key=lambda cut: sum(by_cut[cut]))
     counts = [
         count
@@ -515,14 +574,24 @@ def conll(one: Pairs, labels: IntArray) -> float:
 # --- measuring ---
 
 
-def measure(part: Path, model: Path, cache: Path) -> None:
-    """Print the table of a part of ECB+: partitions, pairs, merges that are sure, entities."""
+def measure(data: Path, model: Path, cache: Path) -> None:
+    """Print the tables of ECB+ dev and GUM: partitions, pairs, merges that are sure, entities."""
     across = AcrossModel.from_dict(json.loads(model.read_text("utf-8")))
-    measured = []
-    for gold in (True, False):
-        found = Resolution.of(ecb_documents(part, gold, cache), across)
-        measured.append(figures(ecb_pairs(part, gold, cache), found))
-    print("| | gold mentions | from raw text |\n| --- | --- | --- |")
+    ecb, gum = data / "ecb" / "dev", data / "gum" / "train"
+    for corpus in ("GUM", "ECB+ dev"):
+        measured = []
+        for gold in (True, False):
+            if corpus == "GUM":
+                one = gum_pairs(gum, gold, cache, held_out=True)
+                documents = gum_documents(gum, gold, cache, held_out=True)[0]
+            else:
+                one, documents = ecb_pairs(ecb, gold, cache), ecb_documents(ecb, gold, cache)
+            measured.append(figures(one, Resolution.of(documents, across)))
+        _print_table(corpus, measured)
+
+
+def _print_table(corpus: str, measured: Sequence[Mapping[str, Any]]) -> None:
+    print(f"| {corpus} | gold mentions | from raw text |\n| --- | --- | --- |")
     for name in measured[0]:
         print(f"| {name} | {' | '.join(_shown(one[name]) for one in measured)} |")
 
@@ -535,13 +604,13 @@ def _shown(value: Any) -> str:
     )
 
 
-def measure_names(gap: Path, model: Path, cache: Path) -> None:
+def measure_names(data: Path, model: Path, cache: Path) -> None:
     """Print how equal names in unrelated texts are stated, of pairs that were read by hand.
 
     They are of every second snippet, which the model was not trained on.
     """
     across = AcrossModel.from_dict(json.loads(model.read_text("utf-8")))
-    documents = gap_documents(gap / "development.tsv", cache)[1::2]
+    documents = gap_documents(data / "gap" / "development.tsv", cache)[1::2]
     found = Resolution.of(documents, across)
     place = {(one.document, m.start): n for n, one in enumerate(found.comparison.records)
              for m in one.mentions}  # fmt: skip
@@ -563,12 +632,15 @@ def figures(one: Pairs, found: Resolution) -> dict[str, Any]:
     count, numbers = len(one.truth), dict[str, int]()
     heads = [record.heads[0] if record.heads else f" {n}"
              for n, record in enumerate(one.comparison.records)]  # fmt: skip
-    raw = logistic(found.log_odds)
+    codes = [ends.left * count + ends.right for ends in (one, found)]
+    kept = np.searchsorted(codes[0], codes[1])
+    first, raw = np.full((2, len(one.left)), logistic(np.array(HOPELESS)))
+    first[kept], raw[kept] = logistic(found.first), logistic(found.log_odds)
     likely = raw >= 0.5
     graph = coo_array((raw[likely], (one.left[likely], one.right[likely])), (count, count))
     known = (one.truth[one.left] > 0) & (one.truth[one.right] > 0)
     same = one.truth[one.left] == one.truth[one.right]
-    stated = found.probabilities
+    stated = found.pair_probabilities(one.left, one.right)
     named = np.array([bool(record.names) for record in one.comparison.records])
     across = one.comparison.home[one.left] != one.comparison.home[one.right]
     sure = known & (stated >= 0.9) & named[one.left] & named[one.right] & across
@@ -587,7 +659,7 @@ def figures(one: Pairs, found: Resolution) -> dict[str, Any]:
         "records": count,
         **{f"CoNLL: {name}": 100 * conll(one, labels) for name, labels in partitions.items()},
         "bits per pair, stated": bits(stated[known], same[known]),
-        "bits per pair, first scores": bits(logistic(found.first)[known], same[known]),
+        "bits per pair, first scores": bits(first[known], same[known]),
         "bits per pair, second scores": bits(raw[known], same[known]),
         "reliability error": reliability(stated[known], same[known]),
         "named merges stated ≥ .9: number, stated, right": [
@@ -615,18 +687,13 @@ def reliability(p: FloatArray, same: BoolArray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("command", choices=["train", "measure", "names"])
-    parser.add_argument("data", type=Path, help="folder of ECB+, or a part of it to measure")
-    parser.add_argument("other", type=Path, help="folder of GAP, or the model to measure")
-    parser.add_argument("out", type=Path, nargs="?", help="folder of the trained model")
+    commands = {"train": train, "measure": measure, "names": measure_names}
+    parser.add_argument("command", choices=commands)
+    parser.add_argument("data", type=Path, help="folder with ecb, gap and gum")
+    parser.add_argument("model", type=Path, help="the model, across.json")
     parser.add_argument("--cache", type=Path, default=Path("across-cache"), help="kept extractions")
     given = parser.parse_args()
-    if given.command == "train":
-        train(given.data, given.other, given.out, given.cache)
-    elif given.command == "measure":
-        measure(given.data, given.other, given.cache)
-    else:
-        measure_names(given.data, given.other, given.cache)
+    commands[given.command](given.data, given.model, given.cache)
 
 
 if __name__ == "__main__":

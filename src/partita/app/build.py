@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from partita.app.batch import Failure, OutputForms
 from partita.app.run import ResolvedMessage
 from partita.app.runner import Earlier, Runner, Settings, message_hash, run_messages
+from partita.collection.clauses import relations_in
 from partita.collection.documents import SourceDocument, document_of
 from partita.collection.files import (
     CHANGES,
@@ -49,6 +50,7 @@ from partita.text.raw_messages import RawMessage
 PAGE = "html"  # a form of export, beside those of collection/exports.py
 RESULT_FIELDS = {"version", "message"}
 LABEL_STEPS = 40
+SQLITE = b"SQLite format 3\0"  # how its files start
 FEWEST_LABELS = 10  # below which nothing is learned from labels
 
 
@@ -239,11 +241,13 @@ def _add_texts(
 def _extracted(
     options: BuildOptions, kept: Mapping[str, SourceDocument]
 ) -> Iterator[SourceDocument | Failure]:
-    """Yield the documents of texts and of results; unchanged ones were done by an earlier build."""
+    """Yield the documents of texts, results and stores; an earlier build did unchanged texts."""
     texts: list[Any] = []
     for one in _listed(options.source):
         if isinstance(one, ResolvedMessage):
             yield _of_result(one)
+        elif _is_store(one):
+            yield from _stored(str(one))
         elif isinstance(one, os.PathLike) and _is_results(Path(one)):
             yield from _saved_results(Path(one))
         else:
@@ -268,9 +272,8 @@ def _extracted(
 def _listed(source: Any) -> list[Any]:
     if isinstance(source, Mapping):
         return [RawMessage(str(name), str(text), "") for name, text in source.items()]
-    if isinstance(source, str | os.PathLike | ResolvedMessage):
-        return [Path(source) if isinstance(source, str) else source]
-    return [Path(one) if isinstance(one, str) else one for one in source]
+    several = [source] if isinstance(source, str | os.PathLike | ResolvedMessage) else [*source]
+    return [Path(one) if isinstance(one, str) and not _is_store(one) else one for one in several]
 
 
 def _pending(
@@ -301,6 +304,40 @@ def _pending(
                 continue
             pending[one.id] = one
         yield one
+
+
+def _is_store(source: Any) -> bool:
+    """Return whether a source is a store of runs: an address of PostgreSQL, or a file of SQLite."""
+    if isinstance(source, str) and source.startswith(("postgresql://", "postgres://")):
+        return True
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if path is None or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(len(SQLITE)) == SQLITE
+
+
+def _stored(store: str) -> Iterator[SourceDocument]:
+    """Yield the documents of the runs of a store; of a message of several runs, its latest."""
+    from partita.store.reading import read_message
+    from partita.store.runs import list_runs, message_rows
+    from partita.store.store import open_store
+
+    opened = open_store(store, create=False)
+    try:
+        with opened.reading() as connection:
+            latest: dict[str, str] = {}
+            for run in list_runs(connection):
+                rows = message_rows(connection, run["run"], ("message", "error"))
+                latest |= {row["message"]: run["run"] for row in rows if not row["error"]}
+            for name, run_name in latest.items():
+                one = read_message(connection, run_name, name)
+                templates = [{"templates": part["templates"]} for part in one["sets"]]
+                lines = [*templates, {"singletons": one["singletons"]},
+                         {"entities": one["entities"]}]  # fmt: skip
+                yield _document(name, one["text"], lines, one["fields"], one["text_hash"])
+    finally:
+        opened.close()
 
 
 def _is_results(path: Path) -> bool:
@@ -341,7 +378,9 @@ def _document(
     names = Counter(one["id"] for one in entities)
     if any(count > 1 for count in names.values()):  # windows of a long text number them anew
         entities = [{**one, "id": f"{one['id']}-{one['templates'][0]}"} for one in entities]
-    return document_of(name, text, entities, [*known.values()], fields, digest)
+    found = document_of(name, text, entities, [*known.values()], fields, digest)
+    clauses = relations_in(name, text, found.records, [*known.values()]) if text else ()
+    return replace(found, relations=tuple(clauses))
 
 
 def _of_result(one: ResolvedMessage) -> SourceDocument:
@@ -409,7 +448,8 @@ def _identified(
         ids[places[0]] = taken[number]
     state.entity = {records[n].id: taken[number] for number, places in enumerate(members)
                     for n in places}  # fmt: skip
-    relations = relations_of(state, {one.id: one for one in records})
+    clauses = [relation for one in documents for relation in one.relations]
+    relations = [*relations_of(state, {one.id: one for one in records}), *clauses]
     kb = Knowledge(documents, resolution, ids, relations, options.worlds, options.seed)
     return kb, _changes(earlier, state.entity)
 
@@ -472,7 +512,7 @@ def explained(kb: Knowledge, left: str, right: str) -> str:
                   f"  the two alone: {alone:.3f}; with rivals and support among "
                   f"other records: {score:.3f}"]  # fmt: skip
     else:
-        lines.append("  the two were not compared: no rare word or similar document in common")
+        lines.append("  the two were not compared, or have next to nothing in common")
     if kb.entity[a] == kb.entity[b]:
         size = len(kb.members[kb.entity[a]])
         lines.append(

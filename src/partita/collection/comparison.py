@@ -10,14 +10,14 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.collection.documents import MONTHS, EntityRecord, SourceDocument, words_of_name
+from partita.collection.documents import MONTHS, EntityRecord, SourceDocument, rarity, words_of_name
 from partita.collection.tree import logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.neighbours import TextVectors, nearest_rows
@@ -26,10 +26,10 @@ from partita.text.words import shipped_words
 
 ACROSS, WITHIN = 60, 4  # candidates of a record in other documents and in its own
 SAME_TYPE, SIMILAR_DOCUMENTS = 3, 16  # salient records of its type in the most similar documents
-UNKNOWN_WORD = 16.0  # rarity of a word without a frequency: e to the -16
 UNCOMMON_WORD = 12.0  # rarity from which a word that is no noun is taken as a given name
 COMMON_WORD = 6.0  # rarity up to which a word says nothing about a document
 LEAST_RARITY = 0.5
+HOPELESS = -6.5  # log-odds up to which a pair counts as one that was not compared
 NUMBERS = frozenset(
     ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
      "twelve", "dozen", "hundred")
@@ -37,7 +37,8 @@ NUMBERS = frozenset(
 
 FEATURES = (
     "equal_name", "name_shared", "name_share_low", "name_share_high", "name_rarest", "acronym",
-    "family_equal", "given_differ", "letters", "named", "name_length_low", "name_length_high",
+    "family_equal", "given_differ", "letters", "named", "name_modifies",
+    "name_length_low", "name_length_high",
     "head_shared", "head_rarest", "head_in_words", "word_shared", "word_share_low",
     "word_share_high", "unshared_low", "unshared_high", "types", "type_equal", "type_known",
     "person", "place", "time", "gender_equal", "gender_differ", "number_equal", "number_differ",
@@ -49,14 +50,6 @@ SECOND_FEATURES = (
     "log_odds", "rival_low", "rival_high", "rank_low", "rank_high", "support", "support_share",
     "document_pairs", "degree_low", "degree_high",
 )  # fmt: skip
-
-
-@cache
-def rarity(word: str) -> float:
-    """Return how rare a word is in English: minus the logarithm of its frequency."""
-    table = shipped_words()
-    place = table.find(word)
-    return -float(table.frequencies[place]) if place >= 0 else UNKNOWN_WORD
 
 
 def bags(
@@ -109,7 +102,7 @@ class RecordComparison:
     names: TextVectors
     full_names: TextVectors
     letters: TextVectors
-    acronyms: TextVectors
+    acronyms: TextVectors  # first the initials of the names of each record, then its acronyms
     words: TextVectors  # first the heads of each record, then its words
     near: TextVectors
     governors: TextVectors
@@ -133,7 +126,8 @@ class RecordComparison:
             bags({w for name in one.names for w in words_of_name(name)} for one in records),
             bags({" ".join(words_of_name(name)) for name in one.names} - {""} for one in records),
             bags((_grams(one) for one in records), _constant),
-            bags((_acronyms(one) for one in records), _constant),
+            bags(chain((_initials(one) for one in records), (_acronyms(one) for one in records)),
+                 _constant),
             bags(chain(({*one.heads} for one in records), ({*one.words} for one in records))),
             bags(({*one.nearby} for one in records), _topical),
             bags({*one.governors} for one in records),
@@ -147,9 +141,10 @@ class RecordComparison:
         """Return the pairs of records to compare, the lower first, each once."""
         count = max(len(self.records), 1)
         near = nearest_rows(self._combined(), self.home, across, within)
-        codes = [np.minimum(*ends) * count + np.maximum(*ends)
-                 for ends in (near, self._of_similar_documents())]  # fmt: skip
-        code = np.unique(np.concatenate(codes))
+        code = np.concatenate([_coded(*near, count), self._of_similar_documents(count)])
+        del near
+        code.sort()  # in place: there are very many
+        code = code[np.concatenate([[True], code[1:] != code[:-1]])[: len(code)]]
         return code // count, code % count
 
     def _combined(self) -> TextVectors:
@@ -162,27 +157,27 @@ class RecordComparison:
             return 100.0 if term[0] == "@" else 20.0 + rarity(term[2:])
 
         return bags(
-            ([*(f"w {w}" for w in {*one.words, *one.heads}), *_acronyms(one), *topics[n]]
+            ([*(f"w {w}" for w in {*one.words, *one.heads}), *_initials(one), *_acronyms(one),
+              *topics[n]]
              for one, n in zip(self.records, self.home.tolist(), strict=True)), weight)  # fmt: skip
 
-    def _of_similar_documents(self) -> tuple[IntArray, IntArray]:
-        """Return pairs with the first records of the same type in the most similar documents."""
-        count = len(self.documents)
-        first, other = nearest_rows(self.documents, np.arange(count), SIMILAR_DOCUMENTS, 0)
-        salient: list[dict[str, list[int]]] = [{} for _ in range(count)]
-        members: list[list[int]] = [[] for _ in range(count)]
-        for n, record in enumerate(self.records):
-            members[self.home[n]].append(n)
-            chosen = salient[self.home[n]].setdefault(record.type, [])
+    def _of_similar_documents(self, count: int) -> IntArray:
+        """Return coded pairs with the first records of the same type in the nearest documents."""
+        documents = np.arange(len(self.documents))
+        first, other = nearest_rows(self.documents, documents, SIMILAR_DOCUMENTS, 0)
+        salient: list[dict[str, list[int]]] = [{} for _ in documents]
+        members: list[list[int]] = [[] for _ in documents]
+        for n, (record, home) in enumerate(zip(self.records, self.home.tolist(), strict=True)):
+            members[home].append(n)
+            chosen = salient[home].setdefault(record.type, [])
             if record.names and len(chosen) < SAME_TYPE:
                 chosen.append(n)
-        pairs = array("q")
+        codes = array("q")
         for a, b in zip(first.tolist(), other.tolist(), strict=True):
             for n in members[a]:
                 for m in salient[b].get(self.records[n].type, ()):
-                    pairs.extend((n, m))
-        found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+                    codes.append(n * count + m if n < m else m * count + n)
+        return np.frombuffer(codes, dtype=np.int64)
 
     def conflicts(self, left: IntArray, right: IntArray) -> BoolArray:
         """Return which pairs have one family name and given names that differ from the start."""
@@ -230,6 +225,10 @@ class RecordComparison:
         found: dict[str, FloatArray] = {}
         self._add_names(found, left, right)
         self._add_words(found, left, right)
+        modifies = (
+            (found["named"] == 1) & (found["head_shared"] == 0) & (found["head_in_words"] > 0)
+        )
+        found["name_modifies"] = modifies.astype(np.float64)  # Dublin, the Dublin site
         self._add_kinds(found, left, right)
         self._add_context(found, left, right)
         return np.column_stack([found[name] for name in FEATURES])
@@ -239,7 +238,9 @@ class RecordComparison:
         found["equal_name"], _ = self.full_names.shared(left, right)
         found["name_shared"], found["name_rarest"] = bag.shared(left, right)
         _add_shares(found, "name_share", found["name_shared"], bag.total[left], bag.total[right])
-        found["acronym"], _ = self.acronyms.shared(left, right)
+        one, two = left + len(self.records), right + len(self.records)
+        acronyms = [self.acronyms.shared(*ends)[0] for ends in ((left, two), (right, one))]
+        found["acronym"] = acronyms[0] + acronyms[1]
         found["letters"] = self.letters.cosines(left, right)
         family, given = of["family"], of["given"]
         same = (family[left] == family[right]) & (family[left] > 0)
@@ -299,6 +300,10 @@ class RecordComparison:
         found["same_document"] = (a == b).astype(np.float64)
 
 
+def _coded(left: IntArray, right: IntArray, count: int) -> IntArray:
+    return np.minimum(left, right) * count + np.maximum(left, right)
+
+
 def _is_given(word: str) -> bool:
     """Return whether a word of a name is a given name, or one that may be."""
     if len(word) < 2:
@@ -333,15 +338,14 @@ def _grams(record: EntityRecord) -> list[str]:
     return [name[n : n + 3] for n in range(len(name) - 2)]
 
 
+def _initials(record: EntityRecord) -> set[str]:
+    parts = [words_of_name(name) for name in record.names]
+    return {"@" + "".join(part[0] for part in one) for one in parts if len(one) > 1}
+
+
 def _acronyms(record: EntityRecord) -> set[str]:
-    found = set()
-    for name in record.names:
-        parts = words_of_name(name)
-        if len(parts) > 1:
-            found.add("@" + "".join(part[0] for part in parts))
-        elif (plain := name.replace(".", "")).isupper() and 1 < len(plain) < 7:
-            found.add("@" + plain.lower())
-    return {one for one in found if len(one) > 2}
+    plain = [name.replace(".", "") for name in record.names]
+    return {f"@{name.lower()}" for name in plain if name.isupper() and 1 < len(name) < 7}
 
 
 def _codes(values: Sequence[str]) -> IntArray:
@@ -370,13 +374,14 @@ def second_features(
     """Return features of pairs that come from the first scores of all: rivals and support.
 
     A rival is another record of the same document that the record is compared with: two records
-    of one document are hardly ever the same, so that at most one of them can be it.
+    of one document are hardly ever the same, so that at most one of them can be it. Hopeless pairs
+    count for nothing.
     """
     from scipy.sparse import coo_array
 
     if not len(left):
         return np.zeros((0, len(SECOND_FEATURES)), dtype=np.float32)
-    p = logistic(log_odds)
+    p = np.where(log_odds > HOPELESS, logistic(log_odds), 0.0)
     count, size = int(home.max(initial=-1)) + 1, len(home)
     found = np.empty((len(left), len(SECOND_FEATURES)), dtype=np.float32)  # there are very many
     found[:, 0] = log_odds
@@ -413,8 +418,8 @@ def _rivals(
     group = np.cumsum(np.concatenate([[True], sorted_codes[1:] != sorted_codes[:-1]])) - 1
     place = np.arange(len(order)) - heads[group]
     sizes = np.diff(np.concatenate([heads, [len(order)]]))
-    second = np.where(sizes > 1, sorted_odds[np.minimum(heads + 1, len(order) - 1)], -12.0)
-    best = np.where(place == 0, second[group], sorted_odds[heads][group])
+    second = np.where(sizes > 1, sorted_odds[np.minimum(heads + 1, len(order) - 1)], HOPELESS)
+    best = np.maximum(np.where(place == 0, second[group], sorted_odds[heads][group]), HOPELESS)
     rival, rank = np.empty(len(order)), np.empty(len(order))
     rival[order], rank[order] = best, place
     return rival, rank

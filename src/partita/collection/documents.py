@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from sys import intern
 from typing import Any
 
+from partita.text.expressions import BUSINESSES, LEGAL_FORMS
+from partita.text.given_names import shipped_names
+from partita.text.words import shipped_words
+
 WORD = re.compile(r"[^\W_]+")
+UNKNOWN_WORD = 16.0  # rarity of a word without a frequency: e to the -16
 TITLE_LETTERS = 120  # of a document's first line, where it has no title
 NOT_NAMES = frozenset((
     "mr", "mrs", "ms", "dr", "sir", "lord", "lady", "st", "saint", "the", "a", "an", "of", "and",
@@ -26,6 +32,12 @@ MONTHS = frozenset((
     "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday",
     "saturday", "sunday",
 ))  # fmt: skip
+
+# Last words of names of organizations, beside those whose first noun sense is a group.
+COMMON_GROUP = 13.0  # rarity up to which such a noun counts
+APPOSED, APPOSITION = ("organization", "person"), re.compile(r", (?:the )?$")
+ORGANIZED = frozenset(("agency", "airport", "bank", "construction", "fc", "foundation", "hospital",
+                       "nations", "radio", "reuters", "television", "times", "united"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,25 @@ class EntityRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation between two records: one that another system gave, or a clause of a text.
+
+    `status` says whether the text asserts, denies, holds possible or reports it; `start` and `end`
+    are its place in the text, -1 where that is unknown.
+    """
+
+    id: str
+    source: str
+    target: str
+    relation: str = ""
+    document: str = ""
+    weight: float = 1.0
+    status: str = "asserted"
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class SourceDocument:
     """A document with the records of its entities; `words` are those of its text."""
 
@@ -104,6 +135,7 @@ class SourceDocument:
     digest: str = ""
     words: tuple[str, ...] = ()
     records: tuple[EntityRecord, ...] = ()
+    relations: tuple[Relation, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document as JSON holds it."""
@@ -113,7 +145,17 @@ class SourceDocument:
     def from_dict(cls, value: Mapping[str, Any]) -> SourceDocument:
         """Return a document that JSON held."""
         records = tuple(EntityRecord.from_dict(one) for one in value["records"])
-        return cls(**{**value, "words": tuple(map(intern, value["words"])), "records": records})
+        relations = tuple(Relation(**one) for one in value.get("relations", ()))
+        words = tuple(map(intern, value["words"]))
+        return cls(**{**value, "words": words, "records": records, "relations": relations})
+
+
+@cache
+def rarity(word: str) -> float:
+    """Return how rare a word is in English: minus the logarithm of its frequency."""
+    table = shipped_words()
+    place = table.find(word)
+    return -float(table.frequencies[place]) if place >= 0 else UNKNOWN_WORD
 
 
 def words_in(text: str) -> list[str]:
@@ -143,15 +185,142 @@ def document_of(
     known = {one["id"]: one for one in templates}
     words = words_in(text or " ".join(one["text"] for one in templates))
     sentences = _sentences(text, templates)
-    records = [_record(id, one, [known[n] for n in one["templates"]], sentences)
-               for one in entities]  # fmt: skip
+    groups = [(one, [known[n] for n in one["templates"]]) for one in entities]
     alone = {*known} - {n for one in entities for n in one["templates"]}
-    records += [_record(id, {"id": n, "sort": known[n]["sort"]}, [known[n]], sentences)
-                for n in known if n in alone]  # fmt: skip
+    groups += [({"id": n, "sort": known[n]["sort"]}, [known[n]]) for n in known if n in alone]
+    records = [_record(id, *group, sentences)
+               for joined in _joined_titles(groups) for group in _apart(*joined)]  # fmt: skip
+    for header in ("from", "to", "cc"):
+        _add_people(records, id, fields.get(header, ""))
     title = fields.get("title") or fields.get("subject") or _first_line(text)
     publisher = fields.get("publisher") or fields.get("source") or fields.get("from") or ""
     date = fields.get("date", "")
     return SourceDocument(id, title, date, publisher, digest, tuple(words), tuple(records))
+
+
+Group = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # an entity and its templates
+
+
+def _joined_titles(groups: Sequence[Group]) -> Iterator[Group]:
+    """Join "director Chiara Fontana" and "the union, the UAW" with the names at their ends."""
+    home = {one["end"]: (n, one["start"]) for n, (_, own) in enumerate(groups) for one in own
+            if one["form"] == "name"}  # fmt: skip
+    part = [*range(len(groups))]
+    for n, (_, own) in enumerate(groups):
+        for one in own:
+            other, start = home.get(one["end"], (n, -1))
+            before = one["text"][: max(start - one["start"], 0)]
+            appositive = one["sort"] in APPOSED and APPOSITION.search(before)
+            if start in _ends_of_titles(one) or appositive:
+                part = [part[n] if k == part[other] else k for k in part]
+    for number in dict.fromkeys(part):
+        members = [group for group, k in zip(groups, part, strict=True) if k == number]
+        templates = [one for _, own in members for one in own]
+        yield members[0][0], sorted(templates, key=lambda one: int(one["start"]))
+
+
+def _apart(entity: Mapping[str, Any], templates: Sequence[Mapping[str, Any]]) -> Iterator[Group]:
+    """Divide what two people with full names that share no word were taken for.
+
+    What is no name goes with the name before it.
+    """
+    parts: list[tuple[set[str], list[Mapping[str, Any]]]] = []
+    names = [{w for name in _names_of(one) for w in words_of_name(name)} for one in templates]
+    if entity["sort"] == "person":
+        for one, words in zip(templates, names, strict=True):
+            is_full = len(words) > 1 or (words and one["form"] != "name")
+            if is_full and not any(words & known for known, _ in parts):
+                parts.append((words, []))
+    if len(parts) < 2:
+        yield entity, templates
+        return
+    latest = parts[0]
+    for one, words in zip(templates, names, strict=True):
+        latest = next((part for part in parts if part[0] & words), latest)
+        latest[1].append(one)
+    for n, (_, own) in enumerate(parts):
+        if own:
+            yield ({**entity, "id": f"{entity['id']}-{n + 1}"} if n else entity), own
+
+
+def _add_people(records: list[EntityRecord], document: str, line: str) -> None:
+    """Add records of people of a header; who is named in the text has one."""
+    for part in re.split(r"[,;]", re.sub(r"<[^>]*>", "", line)):
+        name = " ".join(part.replace('"', " ").split())
+        words = {*words_of_name(name)}
+        if len(words) < 2 or not all(one[0].isupper() for one in name.split()):
+            continue
+        place = next((n for n, one in enumerate(records) if one.names and one.type != "place" and
+                      {w for other in one.names for w in words_of_name(other)} <= words),
+                     None)  # fmt: skip
+        own = records[place] if place is not None else EntityRecord(
+            f"{document}:{name}", document, heads=(words_of_name(name)[-1],))  # fmt: skip
+        named = replace(
+            own, type="person", types={"person": 1.0},
+            names=tuple(dict.fromkeys((name, *own.names))),
+            words=tuple(dict.fromkeys((*own.words, *words_of_name(name)))),
+        )  # fmt: skip
+        if place is None:
+            records.append(named)
+        else:
+            records[place] = named
+
+
+@cache
+def _is_title(word: str) -> bool:
+    """Return whether a word before a name says who it is, as minister or Dr. do."""
+    parts = [part for part in re.split(r"\W+", word.lower()) if part]
+    table = shipped_words()
+    return any(part not in shipped_names().given and "person" in table.noun_classes(part)[:1]
+               for part in parts) or {*parts} <= NOT_NAMES  # fmt: skip
+
+
+def _plain_name(name: str, kind: str) -> str:
+    """Return a name of a person or an organization without its titles and what follows it."""
+    words = name.split()
+    if kind == "person" and "of" in words[2:]:
+        words = words[: words.index("of", 2)]
+    if kind in ("person", "organization", "place") and len(words) > 1 and words[-1].isdigit():
+        words = words[:-1]
+    given = next((n for n, one in enumerate(words) if one.lower() in shipped_names().given), None)
+    titles = [n for n, one in enumerate(words[:-1][:given]) if _is_title(one)]
+    if titles and kind == "person":
+        words = words[titles[-1] + 1 :]
+    return " ".join(words)
+
+
+def _ends_of_titles(template: Mapping[str, Any]) -> list[int]:
+    """Return where the name in "Coach Rita Vandermeer" starts; nothing for other mentions."""
+    if template["form"] in ("name", "pronoun") or template["sort"] != "person":
+        return []
+    text, head = template["text"], template["head"] or ""
+    words = [*re.finditer(r"\S+", text)]
+    name = next((n for n in range(len(words), 0, -1) if not words[n - 1][0][0].isupper() or
+                 _is_title(words[n - 1][0])), 0)  # fmt: skip
+    tail = [one[0].lower() for one in words[name:]]
+    if not name or not tail or not _is_title(words[name - 1][0]):
+        return []
+    is_head = head in tail or words[name - 1][0].lower() == head
+    return [template["start"] + words[name].start()] if is_head else []
+
+
+def _names_of(template: Mapping[str, Any]) -> list[str]:
+    """Return the names that a template gives, without titles."""
+    if template["form"] != "name":
+        return [template["text"][n - template["start"] :] for n in _ends_of_titles(template)]
+    given = template["slots"].get("NAME") or template["text"]
+    kind = template["sort"] or ""
+    return [_plain_name(one, kind) for one in (given if isinstance(given, list) else [given])]
+
+
+def _is_organization(name: str) -> bool:
+    """Return whether the last word of a name says that it is one of an organization."""
+    words = words_of_name(name)
+    if not words or (len(words) < 2 and name.split()[-1].lower().strip(".") not in LEGAL_FORMS):
+        return False
+    last, table = name.lower().strip(".").split()[-1], shipped_words()
+    is_group = table.noun_classes(last)[:1] == ("group",) and rarity(last) < COMMON_GROUP
+    return last in LEGAL_FORMS | BUSINESSES | ORGANIZED or is_group
 
 
 def _first_line(text: str) -> str:
@@ -180,18 +349,21 @@ def _record(
         for one in sorted(templates, key=lambda one: int(one["start"]))
     )  # fmt: skip
     full = [one for one in mentions if one.form != "pronoun"] or mentions
-    names = [one["slots"].get("NAME") or one["text"] for one in templates if one["form"] == "name"]
-    flat = [part for name in names for part in (name if isinstance(name, list) else [name])]
+    names = sorted(
+        dict.fromkeys(name for one in templates for name in _names_of(one) if name),
+        key=lambda name: (-len(words_of_name(name)), -len(name)),
+    )
+    kind, types = entity["sort"] or "", _mean_types(templates)
+    if names and kind != "time" and _is_organization(names[0]):
+        kind, types = "organization", {"organization": 1.0}
     words = dict.fromkeys(word for one in full for word in words_in(one.text))
     near = dict.fromkeys(word for one in mentions for word in sentences.get(one.sentence, ()))
     return EntityRecord(
         f"{document}:{entity['id']}",
         document,
-        entity["sort"] or "",
-        _mean_types(templates),
-        tuple(
-            sorted(dict.fromkeys(flat), key=lambda name: (-len(words_of_name(name)), -len(name)))
-        ),
+        kind,
+        types,
+        tuple(names),
         tuple(dict.fromkeys(one.head for one in full if one.head)),
         tuple(words),
         tuple(dict.fromkeys(one.governor for one in mentions if one.governor)),
@@ -201,7 +373,7 @@ def _record(
         float(entity.get("probability", 1.0)),
         "; ".join(entity.get("descriptions", ())),
         mentions,
-        tuple(_values(entity)),
+        tuple(_values(entity, templates)),
     )
 
 
@@ -219,17 +391,34 @@ def _gender(templates: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _number(templates: Sequence[Mapping[str, Any]]) -> str:
-    """Return singular, plural or a count, by the mentions that are no pronouns if there are any."""
+    """Return singular, plural or a count, by the mentions that are no pronouns if there are any.
+
+    Names say nothing: United Nations is plural, and the UN singular.
+    """
+    if any(one["form"] == "name" for one in templates):
+        return ""
     full = [one["number"] for one in templates if one["form"] != "pronoun" and one["number"]]
     said = full or [one["number"] for one in templates if one["number"]]
     return str(max(said, key=said.count)) if said else ""
 
 
-def _values(entity: Mapping[str, Any]) -> Iterable[tuple[str, str, float, str]]:
-    for slot, values in (entity.get("slots") or {}).items():
-        if slot in ("NAME", "GENDER"):
-            continue
-        for one in values:
-            for value in one["value"] if isinstance(one["value"], list) else [one["value"]]:
-                if value is not None:
-                    yield slot.lower(), str(value), float(one["probability"]), one["status"]
+def _values(
+    entity: Mapping[str, Any], templates: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, float, str]]:
+    """Yield single values that the entity's own mentions have, by all alternatives with them."""
+    own = {one["id"] for one in templates}
+    for slot, alternatives in (entity.get("slots") or {}).items():
+        chances: dict[str, float] = {}
+        status: dict[str, str] = {}
+        for one in alternatives if slot not in ("NAME", "GENDER") else ():
+            if not own.isdisjoint(one["templates"]):
+                given = one["value"] if isinstance(one["value"], list) else [one["value"]]
+                for value in map(str, given):
+                    chances[value] = chances.get(value, 0.0) + float(one["probability"])
+                    status.setdefault(value, one["status"])
+        said = {str(part) for one in templates
+                for value in [one["slots"].get(slot)] if value
+                for part in (value if isinstance(value, list) else [value])}  # fmt: skip
+        for value, p in chances.items():
+            if value in said:
+                yield slot.lower(), value, min(p, 1.0), status[value]

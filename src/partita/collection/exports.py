@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from partita.collection.knowledge import Knowledge
+from partita.collection.knowledge import Knowledge, stated_relation
 from partita.errors import InputError
 from partita.files.writing import write_atomically, write_errors
 from partita.results.exports import OTHER_SCHEMA, SCHEMATA, xml_text
@@ -50,10 +50,10 @@ def edges_of(kb: Knowledge) -> dict[Edge, list[Any]]:
     """Return relations between entities: how many there are, their weight, their ids."""
     table = kb.table("relations")
     found: dict[Edge, list[Any]] = {}
-    rows = zip(*(table[name] for name in ("source", "target", "relation", "weight", "source_ids")),
-               strict=True)  # fmt: skip
-    for source, target, relation, weight, ids in rows:
-        one = found.setdefault((source, target, relation), [0, 0.0, []])
+    names = ("source", "target", "relation", "status", "weight", "source_ids")
+    for source, target, relation, status, weight, ids in zip(*(table[name] for name in names),
+                                                             strict=True):  # fmt: skip
+        one = found.setdefault((source, target, stated_relation(relation, status)), [0, 0.0, []])
         one[0] += 1
         one[1] += weight
         one[2] += ids
@@ -95,9 +95,9 @@ def _graphrag(kb: Knowledge, folder: Path) -> None:
     })  # fmt: skip
     homes: dict[Edge, set[str]] = defaultdict(set)
     table = kb.table("relations")
-    for source, target, kind, home in zip(table["source"], table["target"], table["relation"],
-                                          table["document"], strict=True):  # fmt: skip
-        homes[source, target, kind].add(home)
+    names = ("source", "target", "relation", "status", "document")
+    for source, target, kind, status, home in zip(*(table[name] for name in names), strict=True):
+        homes[source, target, stated_relation(kind, status)].add(home)
     write_table(folder / "relationships.parquet", {
         "id": [f"{n}" for n in range(len(edges))],
         "human_readable_id": list(range(len(edges))),

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from partita.collection.documents import SourceDocument
-from partita.collection.knowledge import SCHEMA, Knowledge, Relation
+from partita.collection.documents import Relation, SourceDocument
+from partita.collection.knowledge import SCHEMA, Knowledge
 from partita.errors import InputError
 from partita.files.resume import locked
 from partita.files.writing import replacing_bytes, sync, write_atomically, write_errors
@@ -158,6 +158,8 @@ def _typed(name: str, columns: Mapping[str, Any]) -> dict[str, Any]:
             found[column] = values
         elif column in lists or (column == "documents" and name == "contradictions"):
             found[column] = pyarrow.array(values, pyarrow.list_(pyarrow.string()))
+        elif column == "probabilities":
+            found[column] = pyarrow.array(values, pyarrow.list_(pyarrow.float64()))
         elif column in FLOATS:
             found[column] = pyarrow.array(values, pyarrow.float64())
         elif column in INTEGERS or (column == "records" and name != "records"):

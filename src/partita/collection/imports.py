@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from partita.collection.documents import EntityRecord, SourceDocument, words_in
-from partita.collection.knowledge import Relation
+from partita.collection.documents import EntityRecord, Relation, SourceDocument, words_in
 from partita.errors import InputError
 from partita.tables import Table, read_table
 from partita.tables.columns import is_blank

@@ -6,18 +6,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from partita.collection.comparison import FEATURES
-from partita.collection.documents import EntityRecord, SourceDocument
+from partita.collection.documents import EntityRecord, Relation, SourceDocument
 from partita.collection.resolution import Resolution
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.core.tabular import Columns
+from partita.fusion.answers import SlotAnswer
+from partita.fusion.claims import Claims
+from partita.fusion.fuse import FusionSettings, answers_by_object, fuse_slots
 from partita.linkage.cluster_tables import binary_entropy
 
 SCHEMA: Mapping[str, tuple[str, ...]] = {
@@ -30,8 +33,8 @@ SCHEMA: Mapping[str, tuple[str, ...]] = {
     "names": ("entity", "name", "records"),
     "values": ("entity", "slot", "value", "probability", "documents", "status"),
     "relations": ("source", "target", "relation", "source_record", "target_record", "document",
-                  "weight", "source_ids"),
-    "contradictions": ("entity", "slot", "values", "documents"),
+                  "weight", "source_ids", "status", "start", "end"),
+    "contradictions": ("entity", "slot", "values", "documents", "probabilities"),
     "review": ("left", "right", "left_name", "right_name", "probability", "bits", "for", "against"),
     "alternatives": ("entity", "kind", "other", "probability"),
     "kept_apart": ("left", "right", "name", "probability", "reason"),
@@ -40,19 +43,21 @@ SCHEMA: Mapping[str, tuple[str, ...]] = {
 REVIEW = 50  # pairs that a person is asked for
 ALTERNATIVE = 0.05  # least probability of a split or merge that is listed
 CELLS = 20_000_000  # most rows of the table of worlds
-EXCLUSIVE = ("gender", "nationality")  # slots with one true value
+EXCLUSIVE = ("gender", "nationality", "count")  # slots with one true value
+SAID = ("asserted", "reported")  # what is denied or only possible is no claim
+DOUBTFUL = 0.02  # least probability of a value that contradicts another
+OPEN = "open"  # the kind of slots whose true value nobody may have said
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A relation between two records, as another system gave it."""
+class Claim(NamedTuple):
+    """What a source says of an entity."""
 
-    id: str
+    entity: str
     source: str
-    target: str
-    relation: str = ""
-    document: str = ""
-    weight: float = 1.0
+    slot: str
+    value: str
+    confidence: float
+    status: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,52 +183,62 @@ class Knowledge:
         ]
         return _columns("names", rows)
 
-    def claims(self) -> list[tuple[str, str, str, str, float, str]]:
-        """Return what documents say of entities: entity, source, slot, value, probability, status.
-
-        A source is the publisher, or the document where none is known.
-        """
+    def claims(self) -> list[Claim]:
+        """Return what documents say of entities; a source is the publisher, if there is one."""
         publisher = {one.id: one.publisher or one.id for one in self.documents}
         return [
-            (self.entity[n], publisher[one.document], slot, value, p * self.membership[n], status)
-            for n, one in enumerate(self.records)
-            for slot, value, p, status in (*one.values, *_gender(one))
+            Claim(self.entity[n], publisher[one.document], slot, value, p * weight, status)
+            for n, (one, weight) in enumerate(
+                zip(self.records, self.membership.tolist(), strict=True)
+            )
+            for slot, value, p, status in (*one.values, *_kinds(one))
         ]
 
+    @cached_property
+    def fused(self) -> dict[tuple[str, str], SlotAnswer]:
+        """The fused answers of slots with one true value, by entity and slot."""
+        rows = [(one.source, one.entity, one.slot, one.value, one.confidence)
+                for one in self.claims()
+                if one.slot in EXCLUSIVE and one.status in SAID]  # fmt: skip
+        if not rows:
+            return {}
+        kinds = dict.fromkeys({row[2] for row in rows}, OPEN)
+        return answers_by_object(fuse_slots(Claims.of(rows), FusionSettings(kinds=kinds)))
+
     def _values(self) -> Columns:
-        """Values with the share of what is said for them: of exclusive slots, they add up to 1."""
-        said: dict[tuple[str, str], dict[str, list[tuple[str, float, str]]]]
+        """Values by fusion where one is true; of other slots, the probability that any is right."""
+        said: dict[tuple[str, str], dict[str, list[Claim]]]
         said = defaultdict(lambda: defaultdict(list))
-        for entity, source, slot, value, p, status in self.claims():
-            said[entity, slot][value].append((source, p, status))
+        for one in self.claims():
+            said[one.entity, one.slot][one.value].append(one)
         rows = []
-        for (entity, slot), values in said.items():
-            weights = {value: _any(p for _, p, _ in given) for value, given in values.items()}
-            total = max(sum(weights.values()), 1.0) if slot in EXCLUSIVE else 1.0
-            rows += [
-                (entity, slot, value, weights[value] / total, len({one[0] for one in given}),
-                 min((one[2] for one in given), key=STATUSES.index))
-                for value, given in values.items()
-            ]  # fmt: skip
+        for key, values in said.items():
+            answer = self.fused.get(key)
+            stated = {one.value: one.probability for one in answer.values} if answer else {}
+            for value, claims in values.items():
+                p = _any(one.confidence for one in claims) if answer is None else stated.get(value)
+                status = min((one.status for one in claims), key=STATUSES.index)
+                sources = len({one.source for one in claims})
+                rows.append((*key, value, 0.0 if p is None else p, sources, status))
         return _columns("values", rows)
 
     def _contradictions(self) -> Columns:
-        said: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        for entity, source, slot, value, p, status in self.claims():
-            if slot in EXCLUSIVE and p >= 0.5 and status == "asserted":
-                said[entity, slot][value].add(source)
-        rows = [
-            (entity, slot, sorted(values), sorted(set().union(*values.values())))
-            for (entity, slot), values in said.items()
-            if len(values) > 1
-        ]
+        """Values of which one at most is true, each said and not refuted by the others."""
+        rows = []
+        for (entity, slot), answer in self.fused.items():
+            values = [one for one in answer.values if one.sources and one.probability >= DOUBTFUL]
+            if len(values) > 1:
+                rows.append((entity, slot, [one.value for one in values],
+                             sorted({name for one in values for name in one.sources}),
+                             [one.probability for one in values]))  # fmt: skip
         return _columns("contradictions", rows)
 
     def _relations(self) -> Columns:
         place = {one.id: n for n, one in enumerate(self.records)}
         rows = [
             (self.entity[place[one.source]], self.entity[place[one.target]], one.relation,
-             one.source, one.target, one.document, one.weight, [one.id])
+             one.source, one.target, one.document, one.weight, [one.id], one.status, one.start,
+             one.end)
             for one in self.relations
         ]  # fmt: skip
         return _columns("relations", rows)
@@ -350,6 +365,11 @@ class Knowledge:
 STATUSES = ("asserted", "reported", "possible", "denied")
 
 
+def stated_relation(relation: str, status: str) -> str:
+    """Return a relation with its status: what is denied or only reported is no plain fact."""
+    return relation if status == "asserted" else f"{relation} ({status})"
+
+
 def entity_members(labels: IntArray) -> list[list[int]]:
     """Return the places of each entity, in the order of their first records."""
     found: dict[int, list[int]] = {}
@@ -362,8 +382,12 @@ def _columns(table: str, rows: Sequence[Sequence[Any]]) -> Columns:
     return {name: [row[n] for row in rows] for n, name in enumerate(SCHEMA[table])}
 
 
-def _gender(one: EntityRecord) -> list[tuple[str, str, float, str]]:
-    return [("gender", one.gender, 1.0, "asserted")] if one.gender else []
+def _kinds(one: EntityRecord) -> Iterator[tuple[str, str, float, str]]:
+    """Yield the gender of a record, and how many things of a kind it is."""
+    if one.gender:
+        yield "gender", one.gender, 1.0, "asserted"
+    if one.number.isdigit():
+        yield "count", one.number, 1.0, "asserted"
 
 
 def _any(probabilities: Any) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from partita.collection.comparison import (
     FEATURES,
+    HOPELESS,
     SECOND_FEATURES,
     RecordComparison,
     second_features,
@@ -34,7 +35,6 @@ NOISE = 0.5  # standard deviation of the noise of a score, in log-odds
 GIVEN_NAMES_DIFFER = -4.0
 INTERVAL = 1.645  # standard deviations of a 90 % interval
 BLOCK = 200_000  # pairs whose features are in memory together
-HOPELESS = -6.5  # log-odds up to which a pair is not looked at again
 SPREAD_FLOOR = 0.03  # of the logarithm of the number of entities, however many documents
 
 LabelledPairs = Mapping[tuple[str, str], bool]
@@ -68,24 +68,30 @@ class AcrossModel:
 
     def scores(
         self, comparison: RecordComparison, left: IntArray, right: IntArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the log-odds of pairs, alone and then with rivals and support.
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the places of pairs that may be the same, with their log-odds.
 
-        Features are made twice, in blocks: those of all pairs are far larger than the rest.
+        The log-odds are those of pairs alone, and then with rivals and support. Features are made
+        twice, in blocks: those of all pairs are far larger than the rest.
         """
-        first = np.empty(len(left))
+        places, odds = [], []
         for part in _blocks(np.arange(len(left))):
             ends = left[part], right[part]
             apart = GIVEN_NAMES_DIFFER * comparison.conflicts(*ends)
-            first[part] = self.first.log_odds(comparison.features(*ends)) + apart
+            found = self.first.log_odds(comparison.features(*ends)) + apart
+            places.append(part[found > HOPELESS])
+            odds.append(found[found > HOPELESS])
+        kept = np.concatenate([np.zeros(0, np.int64), *places])
+        first = np.concatenate([np.zeros(0), *odds])
+        left, right = left[kept], right[kept]
         more = second_features(comparison.home, left, right, first)
-        second = first.copy()
-        for part in _blocks(np.flatnonzero(first > HOPELESS)):
+        second = np.empty(len(left))
+        for part in _blocks(np.arange(len(left))):
             ends = left[part], right[part]
             apart = GIVEN_NAMES_DIFFER * comparison.conflicts(*ends)
             rows = np.column_stack([comparison.features(*ends), more[part]])
             second[part] = self.second.log_odds(rows) + apart
-        return first, second
+        return kept, first, second
 
 
 def _blocks(places: IntArray) -> Iterator[IntArray]:
@@ -102,7 +108,7 @@ def shipped_model() -> AcrossModel:
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """Records, the pairs that were compared with their log-odds, and trees of equal weight."""
+    """Records, the pairs that may be the same with their log-odds, and trees of equal weight."""
 
     comparison: RecordComparison
     model: AcrossModel
@@ -112,6 +118,7 @@ class Resolution:
     log_odds: FloatArray
     trees: tuple[EntityTree, ...]
     plain: EntityTree  # without noise: its cut is the answer
+    compared: int  # pairs, most of which are hopeless and not kept
 
     @classmethod
     def of(
@@ -125,8 +132,9 @@ class Resolution:
         model = model or shipped_model()
         comparison = RecordComparison.of(documents)
         left, right = comparison.candidates()
-        first, log_odds = model.scores(comparison, left, right)
-        log_odds = log_odds + offset
+        compared = len(left)
+        kept, first, log_odds = model.scores(comparison, left, right)
+        left, right, log_odds = left[kept], right[kept], log_odds + offset
         same, different = _labelled(comparison, labels or {})
         noise = pair_noise([one.id for one in comparison.records], left, right)
         made = [
@@ -138,7 +146,8 @@ class Resolution:
             )
             for odds in chain([log_odds], (log_odds + one for one in noise))
         ]
-        return cls(comparison, model, left, right, first, log_odds, tuple(made[1:]), made[0])
+        return cls(comparison, model, left, right, first, log_odds, tuple(made[1:]), made[0],
+                   compared)  # fmt: skip
 
     def pair_probabilities(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the probability of each pair that its records are the same."""
@@ -149,7 +158,7 @@ class Resolution:
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """The probabilities of the pairs that were compared."""
+        """The probabilities of these pairs."""
         return self.pair_probabilities(self.left, self.right)
 
     @cached_property

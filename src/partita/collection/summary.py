@@ -37,7 +37,7 @@ def figures(kb: Knowledge) -> dict[str, Any]:
         "entities": len(kb.members),
         "estimated_entities": [round(x) for x in (count, low, high)],
         "across_documents": len(crossing),
-        "compared_pairs": len(found.left),
+        "compared_pairs": found.compared,
         "expected_precision": right,
         "expected_recall_of_compared": expected_right / linked if linked else 1.0,
         "expected_recall": expected_right / linked / missed if linked else 1.0,

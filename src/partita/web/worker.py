@@ -17,6 +17,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from partita.app.workspace import Workspace, open_workspace
+from partita.collection.knowledge import stated_relation
 from partita.errors import InputError, Unknown
 from partita.plugins import DOMAINS, installed
 from partita.store.store import default_store
@@ -329,7 +330,9 @@ def entity(folder: str, name: str) -> Row:
     mentions = [row for row in tables["mentions"] if row["entity"] == name]
     called = {row["entity"]: row["name"] for row in tables["entities"]}
     relations = [
-        row | {"source_name": called[row["source"]], "target_name": called[row["target"]]}
+        row
+        | {"source_name": called[row["source"]], "target_name": called[row["target"]]}
+        | {"relation": stated_relation(row["relation"], row["status"])}
         for row in tables["relations"]
         if name in (row["source"], row["target"])
     ]
