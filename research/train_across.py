@@ -345,7 +345,7 @@ def fitted(
 def weighted(sets: Sequence[Pairs]) -> list[FloatArray]:
     """Return weights by which each corpus has its share."""
     corpora = [one.name.split()[0] for one in sets]
-    totals = Counter[str]()
+    totals: dict[str, float] = defaultdict(float)
     for corpus, one in zip(corpora, sets, strict=True):
         totals[corpus] += float(one.weight.sum())
     whole = totals["train"] / (1.0 - sum(SHARES.values()))

@@ -7,11 +7,16 @@ import signal
 import time
 
 import pytest
+from typer.testing import CliRunner
 
 import partita
 from partita.app.build import build
+from partita.cli import app
+from partita.collection.documents import EntityRecord, SourceDocument
 from partita.collection.files import EXTRACTED
+from partita.collection.knowledge import Knowledge
 from partita.collection.query import ask
+from partita.collection.resolution import Resolution
 from partita.errors import InputError
 
 pytest.importorskip("pyarrow")
@@ -207,3 +212,73 @@ def test_a_build_that_was_killed_goes_on(tmp_path):
         stream.write(b'{"id": "cut o')
     kb = build({"last": TEXTS["b"]}, out=tmp_path / "KB", workers=1)
     assert {*before, "last"} == {one.id for one in kb.knowledge.documents}
+
+
+def test_names_are_plain_and_two_full_names_are_two_people():
+    text = (
+        "Foreign minister Lena Hartl met chairwoman Olga Petrenko. Ben Reyes replaced Joao "
+        "Figueira as manager. Crown Court Leeds and Norvik Construction did not comment."
+    )
+    records = build({"one": text}).knowledge.records
+    names = {name for one in records for name in one.names}
+    assert {"Lena Hartl", "Olga Petrenko", "Ben Reyes", "Joao Figueira"} <= names
+    assert not any({"Ben Reyes", "Joao Figueira"} <= {*one.names} for one in records)
+    [firm] = [one for one in records if "Norvik Construction" in one.names]
+    assert firm.type == "organization"
+
+
+def test_people_of_a_header_are_entities(tmp_path):
+    mail = "From: Karen Halloran <k@example.org>\nTo: all staff\n\nDear all, the plant will close."
+    (tmp_path / "mail.txt").write_text(mail)
+    records = build(tmp_path).knowledge.records
+    assert [one.type for one in records if "Karen Halloran" in one.names] == ["person"]
+    assert not any("all staff" in one.names for one in records)
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "status"),
+    [
+        ("Halcyon Biotech bought Cardwell Diagnostics.", "buy", "asserted"),
+        ("Halcyon Biotech did not buy Cardwell Diagnostics.", "buy", "denied"),
+        ("Leaders of Halcyon Biotech don`t own Cardwell Diagnostics.", "own", "denied"),
+        ("Halcyon Biotech may buy Cardwell Diagnostics.", "buy", "possible"),
+        ("Cardwell Diagnostics was bought by Halcyon Biotech.", "buy", "asserted"),
+    ],
+)
+def test_clauses_are_relations_with_their_status(text, relation, status):
+    kb = build({"one": text})
+    [row] = kb.to_pandas("relations").to_dict("records")
+    called = dict(zip(kb.to_pandas("entities").entity, kb.to_pandas("entities").name, strict=True))
+    assert (row["relation"], row["status"]) == (relation, status)
+    assert called[row["target"]] == "Cardwell Diagnostics"
+    assert "Halcyon" in called[row["source"]]
+    assert text[row["start"] : row["end"]].endswith(("Diagnostics", "Biotech"))
+
+
+def test_exclusive_values_are_fused_and_contradict():
+    def document(name: str, gender: str) -> SourceDocument:
+        one = EntityRecord(f"{name}:1", name, "person", {"person": 1.0}, ("Sam Okafor",),
+                           ("okafor",), ("sam", "okafor"), gender=gender)  # fmt: skip
+        return SourceDocument(name, words=("sam", "okafor", "dam", "kinston"), records=(one,))
+
+    documents = [document("a", "female"), document("b", "female"), document("c", "male")]
+    labels = {("a:1", "b:1"): True, ("a:1", "c:1"): True}
+    kb = Knowledge(documents, Resolution.of(documents, labels=labels), {0: "E1"})
+    values = dict(zip(kb.table("values")["value"], kb.table("values")["probability"], strict=True))
+    assert values["female"] > 0.5 > values["male"] > 0.0
+    assert sum(values.values()) <= 1.0 + 1e-9
+    found = kb.table("contradictions")
+    assert found["values"] == [["female", "male"]]
+    assert found["probabilities"] == [[values["female"], values["male"]]]
+
+
+def test_a_store_is_read_like_its_texts(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / f"{name}.txt").write_text(text)
+    done = CliRunner().invoke(app, ["run", str(folder), "--store", str(tmp_path / "runs.db")])
+    assert done.exit_code == 0
+    stored, read = build(tmp_path / "runs.db"), build(folder)
+    for table in ("records", "entities", "relations"):
+        assert stored.to_pandas(table).equals(read.to_pandas(table))

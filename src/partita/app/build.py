@@ -44,7 +44,7 @@ from partita.errors import InputError, PartitaError
 from partita.files.writing import write_atomically
 from partita.linkage.labels import read_labels
 from partita.options import BuildOptions, described
-from partita.text.messages import read_texts
+from partita.text.messages import parse_message, read_texts
 from partita.text.raw_messages import RawMessage
 
 PAGE = "html"  # a form of export, beside those of collection/exports.py
@@ -266,7 +266,7 @@ def _extracted(
             yield Failure(outcome.name or "input", InputError(outcome.error))
             continue
         lines = [json.loads(line) for line in outcome.lines]
-        yield _document(text.id, text.text, lines, text.fields, message_hash(text))
+        yield _document(text.id, text.text, lines, parse_message(text).fields, message_hash(text))
 
 
 def _listed(source: Any) -> list[Any]:

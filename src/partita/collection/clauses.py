@@ -8,7 +8,6 @@ reports is marked so. Kinds are shipped that a person found right in more than .
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 from partita.collection.documents import EntityRecord, Relation
 from partita.text.assertions import PAST, scopes, strongest
 from partita.text.tagger_models import shipped_tagger
-from partita.text.tokens import scan
+from partita.text.tokens import BACKTICK, scan
 
 BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "am", "'s", "'re", "get", "got"))
 HAVE = frozenset(("have", "has", "had", "having", "'ve", "'d"))
@@ -32,7 +31,6 @@ GOES_ON = ("NN", "CD", "HY", "VBG", "PO")  # tags of a word behind what was cut 
 LONGEST = 12  # tokens between the two ends, beyond which clauses are misread
 ENDS = frozenset(".!?")
 SHIPPED = frozenset(("object", "agent"))  # right in .90 and .97 of 107 and 29; oblique in .85 of 71
-BACKTICK = re.compile(r"(?<=[a-z])`(?=[a-z])")  # don`t
 
 
 def relations_in(

@@ -101,6 +101,7 @@ _WORD = re.compile(r"\S+")
 _WORDLESS = re.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff\U0001f000-\U0001faff]"
 )
+BACKTICK = re.compile(r"(?<=[A-Za-z])`(?=[A-Za-z])")  # an apostrophe, as in don`t
 # accents that are characters of their own, after their letter: parts of a word like letters
 _ACCENTS = re.compile(r"(?<=\w)[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff]+")
 
@@ -268,7 +269,7 @@ def tokenize(message: Message) -> Tokens:
 
 @lru_cache(maxsize=1)  # extraction and the notes on a message ask for the same tokens
 def _tokens(source: str, regions: tuple[Region, ...]) -> Tokens:
-    tokens, text = Tokens(), _WORDLESS.sub(" ", source)
+    tokens, text = Tokens(), BACKTICK.sub("'", _WORDLESS.sub(" ", source))
     letters = _ACCENTS.sub(lambda found: "a" * len(found[0]), text)
     for place, region in enumerate(regions):
         texts, starts, ends = scan(letters, region.start, region.end)
