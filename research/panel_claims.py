@@ -44,9 +44,9 @@ KNOWN_SHARE = 0.1
 ROUNDS = 50
 FALSE_VALUES = 20.0  # n of ACCU: wrong values of an object
 CANDIDATES = tuple(
-    HeldOutPrior(default=default, weight=weight, reliable=reliable, floor=floor)
-    for reliable, default, weight, floor in product(
-        (0.3, 0.6), (0.1, 0.3, 0.6), (1.0, 2.0, 4.0), (0.0, 0.05, 0.08)
+    HeldOutPrior(default=default, weight=weight, reliable=reliable, spread=spread, dependent=some)
+    for reliable, default, weight, spread, some in product(
+        (0.3, 0.6), (0.1, 0.3, 0.6), (1.0, 2.0, 4.0), (0.7, 1.3), (0.0, 0.2, 0.4)
     )
 )
 KINDS_FOUND = ("heavy-tailed numbers", "definitions", "quotes", "classes")
@@ -190,8 +190,10 @@ class FusedSet:
             if prior.reliable not in known:
                 used = most_reliable(self.held_out, prior.reliable)
                 known[prior.reliable] = log_likelihoods(used)
+            repeated = 1.0 - self.belief.effective / max(len(self.belief.trust), 1)
             logs = known[prior.reliable]
-            fit = fit_held_out(self.held_out, self.before().correlation, prior, logs)
+            default = self.before().correlation
+            fit = fit_held_out(self.held_out, default, repeated, prior, logs)
             yield Tempering(fit.correlation, fit.share, fit.unknown)
 
 

@@ -95,15 +95,36 @@ def test_the_likelihood_of_a_held_out_claim_is_that_of_a_mixture():
         guess=np.array([0.5, 0.0]),
         elsewhere=np.array([0.0, 1.0]),
         reliability=np.array([0.8, 0.8]),
+        source=np.array([0, 0]),
+        object=np.array([0, 1]),
     )
     logs = log_likelihoods(held)
     tau = 1 / (1 + CORRELATIONS[3])
-    tempered = np.array([0.7, 0.2, 0.1]) ** tau
-    first = (1 - SHARES[4]) * tempered[1] / tempered.sum() + SHARES[4] * 0.5
+    tempered = np.array([0.7, 0.2, 0.1]) ** tau / (np.array([0.7, 0.2, 0.1]) ** tau).sum()
+    mixed = (1 - SHARES[4]) * tempered[:2] + SHARES[4] * (1 - tempered[2]) * 0.5
+    first = (1 - SHARES[4]) * tempered[1] + SHARES[4] * 0.5
+    repeated = mixed[0] + 0.5 * tempered[2]  # the other value is true, or none of the two
     second = (1 - SHARES[4]) * 0.1
-    weights = np.random.default_rng(0).dirichlet(np.ones(3), 20_000)
-    found = np.log(weights @ [first, 0.5, 0.0]) + np.log(weights @ [second, 0.0, 1.0])
+    weights = np.random.default_rng(0).dirichlet(np.ones(4), 50_000)
+    found = np.log(weights @ [first, 0.5, 0.0, repeated]) + np.log(weights @ [second, 0, 1, 0])
     assert logs[3, 4] == pytest.approx(found.max(), abs=0.02)
+
+
+def test_wrong_claims_that_repeat_wrong_claims_are_no_reason_for_doubt():
+    """Many sources are out of date alike, but the others agree whatever the share of these is."""
+    rng = np.random.default_rng(7)
+    stale, rows = rng.beta(0.5, 2.0, 20), []
+    for n in range(300):
+        for s in np.flatnonzero(rng.random(20) < 0.6).tolist():
+            text = f"before {n}" if rng.random() < stale[s] else f"now {n}"
+            text = text if rng.random() < 0.85 else f"wrong {rng.integers(1000)}"
+            rows.append((f"s{s}", f"o{n}", "v", text))
+    [belief] = fuse_slots(Claims.of(rows), FusionSettings(OPEN)).slots
+    assert belief.held_out is not None
+    assert belief.held_out.share < 0.1
+    best = belief.best()
+    assert np.mean([p for _, p in best.values()]) > 0.95
+    assert np.mean([v == f"now {o[1:]}" for o, (v, _) in best.items()]) > 0.98
 
 
 def test_independent_sources_are_believed_and_sources_with_lures_are_not():
@@ -114,7 +135,7 @@ def test_independent_sources_are_believed_and_sources_with_lures_are_not():
     )
     assert plain is not None
     assert lured is not None
-    assert plain.share == HeldOutPrior().floor
+    assert plain.share < 0.06
     assert plain.correlation < 0.06
     assert lured.correlation > 2 * plain.correlation or lured.share > plain.share + 0.1
     assert [one.stated for one in lured.bins] == sorted(one.stated for one in lured.bins)
@@ -122,7 +143,7 @@ def test_independent_sources_are_believed_and_sources_with_lures_are_not():
 
 
 def test_without_held_out_claims_the_prior_is_the_answer():
-    fit = fit_held_out(None, 0.1, HeldOutPrior(default=1.0 - 1e-12, floor=0.0))
+    fit = fit_held_out(None, 0.1, prior=HeldOutPrior(default=1.0 - 1e-12))
     assert (fit.claims, fit.bins) == (0, ())
     assert fit.correlation == pytest.approx(0.1)
     assert fit.share == pytest.approx(0.0, abs=1e-9)
@@ -211,6 +232,8 @@ def held(outside: int, inside: int, unknown: float) -> HeldOutClaims:
         guess=(~out).astype(float),
         elsewhere=out.astype(float),
         reliability=np.full(count, 0.9),
+        source=np.arange(count) % 5,
+        object=np.arange(count),
     )
 
 

@@ -39,6 +39,7 @@ UNKNOWN_FACTORS = np.geomspace(1 / 16, 16, 13)
 MIXTURE_ROUNDS = 12  # of expectation maximisation of the weights, from those of the cell before
 BINS = 8
 TAIL = 0.025
+MEAN_RATE = 20.0  # claims by which the rate of a source is drawn to the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,9 @@ class HeldOutPrior:
     `share` are the means of exponential priors. `weight` is the odds of doubt to repetition, which
     predict the same claims. `reliable` is the share of the held-out claims that is used: those of
     the most reliable sources, which are nearest to the truth. `spread` is the standard deviation of
-    the logarithm of the factor on unknown. `floor` is the least weight of shares: sources may err
-    together in ways that held-out claims do not show.
+    the logarithm of the factor on unknown. `dependent` times the share of the sources that repeat
+    others is the least weight of shares: where some sources are found to err together, others may
+    do so in ways that held-out claims do not show.
     """
 
     default: float = 0.3
@@ -58,8 +60,8 @@ class HeldOutPrior:
     share: float = 0.3
     weight: float = 2.0
     reliable: float = 0.6
-    spread: float = 0.7
-    floor: float = 0.05
+    spread: float = 1.3
+    dependent: float = 0.4
 
 
 def agreement_shares(
@@ -162,7 +164,7 @@ class HeldOutClaims:
     of the other claims, and how likely it makes the claim (0 or 1, unless values have errors).
     `unknown`, `evidence` (the number of other claims) and `outside` (how likely the claim is if the
     truth is unknown), `guess` and `elsewhere` (the same if it is a guess among the stated values,
-    or elsewhere), and `reliability` are for every claim.
+    or elsewhere), `reliability` and numbers of its source and object are for every claim.
     """
 
     owner: IntArray
@@ -175,6 +177,8 @@ class HeldOutClaims:
     guess: FloatArray
     elsewhere: FloatArray
     reliability: FloatArray
+    source: IntArray
+    object: IntArray
 
     def __len__(self) -> int:
         return len(self.unknown)
@@ -192,11 +196,20 @@ class HeldOutClaims:
         """Return some of the claims."""
         rows = chosen[self.owner]
         numbers = np.cumsum(chosen) - 1
-        by_row = (numbers[self.owner[rows]], self.probability[rows], self.share[rows],
-                  self.likelihood[rows])  # fmt: skip
-        by_claim = (self.unknown, self.evidence, self.outside, self.guess, self.elsewhere,
-                    self.reliability)  # fmt: skip
-        return HeldOutClaims(*by_row, *(column[chosen] for column in by_claim))
+        return HeldOutClaims(
+            numbers[self.owner[rows]],
+            self.probability[rows],
+            self.share[rows],
+            self.likelihood[rows],
+            self.unknown[chosen],
+            self.evidence[chosen],
+            self.outside[chosen],
+            self.guess[chosen],
+            self.elsewhere[chosen],
+            self.reliability[chosen],
+            self.source[chosen],
+            self.object[chosen],
+        )
 
 
 def exponents_of(evidence: FloatArray, correlation: float) -> FloatArray:
@@ -279,6 +292,8 @@ def _fold(task: HeldOutTask, pairs: _Pairs, held: IntArray, out: BoolArray) -> H
         np.full(len(held), flat) if task.near else agrees / stated,
         np.full(len(held), flat) if task.near else (agrees == 0).astype(np.float64),
         _reliability(task, estimate)[statements.source[held]],
+        statements.source[held],
+        object_,
     )
 
 
@@ -358,13 +373,15 @@ def _reliability(task: HeldOutTask, estimate: SlotEstimate) -> FloatArray:
 def fit_held_out(
     claims: HeldOutClaims | None,
     default: float,
+    repeated: float = 0.0,
     prior: HeldOutPrior | None = None,
     logs: FloatArray | None = None,
 ) -> HeldOutFit:
     """Return the correlation, the weight of shares and of unknown that predict held-out claims.
 
-    `default` is the correlation of the default tempering. `logs` are the log likelihoods of the
-    claims of the most reliable sources, if they are known.
+    `default` is the correlation of the default tempering, `repeated` the share of the sources that
+    repeat others. `logs` are the log likelihoods of the claims of the most reliable sources, if
+    they are known.
     """
     assumed = prior or HeldOutPrior()
     posterior, used = _prior(default, assumed), None
@@ -378,7 +395,7 @@ def fit_held_out(
     correlation = float(posterior.sum(axis=1) @ CORRELATIONS)
     by_share = posterior.sum(axis=0)
     share = float(by_share @ (SHARES / (SHARES + (1.0 - SHARES) / assumed.weight)))
-    share = max(share, assumed.floor)
+    share = max(share, assumed.dependent * repeated)
     if used is None:
         return HeldOutFit(0, correlation, (float(low), float(high)), share, ())
     unknown = _unknown_factor(used, correlation, float(by_share @ SHARES), assumed.spread)
@@ -389,21 +406,14 @@ def fit_held_out(
 def _unknown_factor(
     claims: HeldOutClaims, correlation: float, share: float, spread: float
 ) -> float:
-    """Return the factor on unknown: do as many claims lie outside the others' as it says?
-
-    Claims about one object are not independent evidence, so that they count as one.
-    """
+    """Return the factor on unknown: do as many claims lie outside the others' as it says?"""
     if not claims.unknown.any():
         return 1.0
-    copied = np.bincount(claims.owner, claims.share * claims.likelihood, len(claims))
-    logs, weights = np.zeros(len(UNKNOWN_FACTORS)), np.array([0.8, 0.1, 0.1])
+    prediction, logs = _Prediction.of(claims), np.zeros(len(UNKNOWN_FACTORS))
     for n, factor in enumerate(UNKNOWN_FACTORS.tolist()):
-        known = _known(claims, *claims.tempered(correlation, factor))
-        mixed = (1.0 - share) * known + share * copied
-        columns = np.stack([mixed, claims.guess, claims.elsewhere], axis=1)
-        weights, logs[n] = _mixture(columns, weights)
+        logs[n] = prediction.log_likelihood(*claims.tempered(correlation, factor), share)
     steps = np.log(UNKNOWN_FACTORS)
-    score = (logs - logs.max()) / FOLDS - (steps / spread) ** 2 / 2
+    score = logs - logs.max() - (steps / spread) ** 2 / 2
     posterior = np.exp(score - score.max())
     return float(np.exp(posterior @ steps / posterior.sum()))
 
@@ -434,36 +444,75 @@ def _prior(default: float, assumed: HeldOutPrior) -> FloatArray:
 def log_likelihoods(claims: HeldOutClaims) -> FloatArray:
     """Return log P(held-out claims) for every correlation and share.
 
-    A claim is predicted by the mixture of posterior and shares, or it guesses: one of the stated
-    values, or another. The weights of these are the most likely ones.
+    Claims about one object are not independent evidence, so that they count as one.
     """
-    logs = np.zeros((len(CORRELATIONS), len(SHARES)))
-    copied = np.bincount(claims.owner, claims.share * claims.likelihood, len(claims))
-    weights = np.array([0.8, 0.1, 0.1])
+    logs, prediction = np.zeros((len(CORRELATIONS), len(SHARES))), _Prediction.of(claims)
     for n, correlation in enumerate(CORRELATIONS.tolist()):
-        known = _known(claims, *claims.tempered(correlation))
+        values, unknown = claims.tempered(correlation)
         for m, share in enumerate(SHARES.tolist()):
-            mixed = (1.0 - share) * known + share * copied
-            columns = np.stack([mixed, claims.guess, claims.elsewhere], axis=1)
-            weights, logs[n, m] = _mixture(columns, weights)
+            logs[n, m] = prediction.log_likelihood(values, unknown, share)
     return logs
 
 
-def _known(claims: HeldOutClaims, values: FloatArray, unknown: FloatArray) -> FloatArray:
-    """Return P(claim) if its source knows the truth, for probabilities of values and unknown."""
-    inside = np.bincount(claims.owner, values * claims.likelihood, len(claims))
-    known: FloatArray = inside + unknown * claims.outside
-    return known
+@dataclass(slots=True, eq=False)
+class _Prediction:
+    """How held-out claims are predicted: source s knows the truth at a rate, or is wrong.
 
+    What it knows is a mixture of the posterior and the shares of the other claims. A wrong claim is
+    a guess among the stated values, or another value, or repeats a wrong claim, as sources do that
+    are out of date alike: then agreement with the best value does not rise with its share. `rate`
+    is for every source, `slips` are the weights of the three.
+    """
 
-def _mixture(columns: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
-    """Return the most likely weights of columns of likelihoods, and the log likelihood."""
-    weights = 0.98 * weights + 0.02 / len(weights)
-    for _ in range(MIXTURE_ROUNDS):
-        parts = columns * weights
-        total = np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
-        weights = (parts / total).mean(axis=0)
-    return weights, float(np.log(np.maximum(columns @ weights, 1e-300)).sum())
+    claims: HeldOutClaims
+    copied: FloatArray
+    count: FloatArray
+    objects: int
+    rate: FloatArray
+    slips: FloatArray
+
+    @classmethod
+    def of(cls, claims: HeldOutClaims) -> _Prediction:
+        copied = np.bincount(claims.owner, claims.share * claims.likelihood, len(claims))
+        count = np.bincount(claims.source).astype(np.float64)
+        rate, slips = np.full(len(count), 0.8), np.full(3, 1 / 3)
+        objects = len(np.unique(claims.object))
+        return cls(claims, copied.astype(np.float64), count, objects, rate, slips)
+
+    def log_likelihood(self, values: FloatArray, unknown: FloatArray, share: float) -> float:
+        """Return log P(claims), per claim of an object, with the most likely rates and weights.
+
+        The rates are drawn to their mean, and begin from those that were found before.
+        """
+        claims, (known, repeated) = self.claims, self._known(values, unknown, share)
+        ways = np.stack([claims.guess, claims.elsewhere, repeated], axis=1)
+        self.slips, self.rate = 0.97 * self.slips + 0.01, 0.97 * self.rate + 0.02
+        for _ in range(MIXTURE_ROUNDS):
+            rate = self.rate[claims.source]
+            knows, wrong = rate * known, (1.0 - rate)[:, None] * (ways * self.slips)
+            total = np.maximum(knows + wrong.sum(axis=1), 1e-300)
+            slips = (wrong / total[:, None]).sum(axis=0) + 1e-3
+            self.slips = slips / slips.sum()
+            right = np.bincount(claims.source, knows / total)
+            mean = right.sum() / self.count.sum()
+            self.rate = (right + MEAN_RATE * mean) / (self.count + MEAN_RATE)
+        rate = self.rate[claims.source]
+        likely = rate * known + (1.0 - rate) * (ways @ self.slips)
+        return float(np.log(np.maximum(likely, 1e-300)).sum()) * self.objects / len(claims)
+
+    def _known(
+        self, values: FloatArray, unknown: FloatArray, share: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return P(claim) if its source knows the truth, and if it repeats a wrong claim."""
+        claims, owner, count = self.claims, self.claims.owner, len(self.claims)
+        known = np.bincount(owner, values * claims.likelihood, count) + unknown * claims.outside
+        mixed = (1.0 - share) * values + share * (1.0 - unknown)[owner] * claims.share
+        others = 1.0 - claims.share  # of the other claims: they are wrong if this value is true
+        each = np.where(others > 1e-9, mixed / np.maximum(others, 1e-9), 0.0)
+        wrong = np.bincount(owner, each, count) + unknown
+        chance = claims.share * (wrong[owner] - each)
+        repeated = np.bincount(owner, chance * claims.likelihood, count)
+        return (1.0 - share) * known + share * self.copied, repeated.astype(np.float64)
 
 
 def _bins(

@@ -53,6 +53,7 @@ from partita.templates.slots import symbol
 
 SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon
 START_RELIABILITY = 0.7  # starting reliability
+TRUTH_FOLDS = 4  # of known truths, each predicted without it
 
 
 def closed_problem(
@@ -192,16 +193,27 @@ def _tempering(
     statements = parsed.statements
     if TRUTHS not in statements.sources:
         return default, fit
-    known = statements.source == statements.sources.index(TRUTHS)
-    confidence = np.where(known, 0.0, statements.confidence)
+    known = np.flatnonzero(statements.source == statements.sources.index(TRUTHS))
+    folds = (known[fold::TRUTH_FOLDS] for fold in range(min(TRUTH_FOLDS, len(known))))
+    return fit_tempering([_without(parsed, slot, belief, fold) for fold in folds], default), fit
+
+
+def _without(
+    parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief, held: IntArray
+) -> tuple[SlotBelief, dict[int, int]]:
+    """Return the belief without some of the known truths, and these as values by object."""
+    statements, parameters = parsed.statements, belief.parameters
+    confidence = statements.confidence.copy()
+    confidence[held] = 0.0
     ignorant = replace(parsed, statements=replace(statements, confidence=confidence))
-    without = _believe(ignorant, slot, belief.parameters.dependence, belief.parameters.lexicon)
+    without = _believe(ignorant, slot, parameters.dependence, parameters.lexicon)
     without = slot.condition(without)
     merged = without.parsed.statements
     known = merged.source == merged.sources.index(TRUTHS)
-    pairs = zip(merged.object[known].tolist(), merged.value[known].tolist(), strict=True)
-    without = replace(without, parsed=replace(ignorant, statements=merged.only(~known)))
-    return fit_tempering(without, dict(pairs), default), fit
+    asked = np.flatnonzero(known & np.isin(merged.object, statements.object[held]))
+    truths = zip(merged.object[asked].tolist(), merged.value[asked].tolist(), strict=True)
+    parsed = replace(ignorant, statements=merged.only(~known))
+    return replace(without, parsed=parsed), dict(truths)
 
 
 def _fit_held_out(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> HeldOutFit:
@@ -245,7 +257,9 @@ def _fit_held_out(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Hel
         TRUTHS,
     )
     held = hold_out(task)
-    return untried if held is None and len(sampled.order.above) else fit_held_out(held, default)
+    if held is None and len(sampled.order.above):
+        return untried
+    return fit_held_out(held, default, 1.0 - belief.effective / max(len(belief.trust), 1))
 
 
 def _sampled(parsed: ParsedSlot, claims: int) -> ParsedSlot:

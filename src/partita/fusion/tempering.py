@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.dependence import claim_weights
-from partita.fusion.held_out import agreement_shares, exponents_of
+from partita.fusion.held_out import (
+    CORRELATIONS,
+    SHARES,
+    UNKNOWN_FACTORS,
+    agreement_shares,
+    exponents_of,
+)
 from partita.pairs.models import probability
 
 SHARE = 0.5  # of the rate at which wrong claims agree; chosen by benchmarks/bench_fusion.py
 CLOSED_CORRELATION = 0.1  # of closed slots and sets, where agreement of wrong claims tells little
-CORRELATIONS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5)
-SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7)
-UNKNOWN_FACTORS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
-FOLDS = 5
-PRIOR_WEIGHT = 2.0  # of the default, against the log likelihood of the truths
-STANDARD_ERRORS = 1.0  # by which a fit must be better than the default on held-out truths
+DOUBT = 0.05  # a correlation that is little beside it hardly matters
 MIN_PROBABILITY = 1e-6
 MIN_SLOPE = 0.05
-MIN_TRUTHS = 50  # for a level and slope of the log odds
 NEWTON_STEPS = 20
 
 
@@ -56,8 +57,6 @@ def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
     exponent = exponents(belief)
     each = exponent[belief.object]
     values = belief.probability**each
-    if tempering.evidence:
-        values = values * belief.parameters.prior[belief.value] ** (1.0 - each)
     unknown = tempering.unknown * np.maximum(belief.unknown, 0.0) ** exponent
     total = np.bincount(belief.object, values, minlength=len(unknown)) + unknown
     values, unknown = values / total[belief.object], unknown / total
@@ -178,87 +177,65 @@ def effective_claims(belief: SlotBelief) -> tuple[float, float, tuple[float, flo
     return count, effective(fit.correlation), (effective(high), effective(low))
 
 
-def fit_tempering(belief: SlotBelief, truths: dict[int, int], default: Tempering) -> Tempering:
-    """Fit the tempering to true values by likelihood, as far as cross-validation supports it.
+def fit_tempering(
+    known: Sequence[tuple[SlotBelief, dict[int, int]]], default: Tempering
+) -> Tempering:
+    """Fit the tempering to true values: the mean of all, weighted by prior and likelihood.
 
-    `truths` are values by object, both as numbers; `belief` was computed without them. A value that
-    no source states counts as unknown.
+    `known` are true values by object, both as numbers, each with a belief that was computed without
+    them. A value that no source states counts as unknown. The prior is around the default.
     """
-    if len(truths) < FOLDS:
+    truths = _KnownTruths.of(known)
+    if not len(truths.truth):
         return default
-    known = _KnownTruths.of(belief, truths)
-    plain = [replace(default, correlation=rho) for rho in CORRELATIONS]
-    families = [plain, [replace(one, share=share) for one in plain for share in SHARES]]
-    if belief.parsed.kind == "closed":
-        families.append([Tempering(rho, evidence=True) for rho in CORRELATIONS])
-    else:
-        factors = [(rho, factor) for rho in CORRELATIONS for factor in UNKNOWN_FACTORS]
-        families += [
-            [Tempering(rho, share, factor) for rho, factor in factors]
-            for share in {0.0, default.share}
-        ]
-    before = known.scores(default)
-    best, most = [default], 0.0
-    for family in families:
-        gain = _held_out(family, known, default) - before
-        if gain.sum() > max(most, STANDARD_ERRORS * np.sqrt(len(gain)) * gain.std()):
-            best, most = family, float(gain.sum())
-    fitted = replace(_best(best, known, default, before <= 0), fitted=len(truths))
-    return _with_odds(belief, truths, fitted)
+    closed = known[0][0].parsed.kind == "closed"
+    factors = [1.0] if closed else default.unknown * UNKNOWN_FACTORS
+    grid = np.array(list(product(CORRELATIONS, SHARES, factors)))
+    cells = [Tempering(*cell) for cell in grid.tolist()]
+    scores = [truths.score(cell) - _distance(cell, default) for cell in cells]
+    weights = np.exp(np.array(scores) - max(scores))
+    weights /= weights.sum()
+    correlation = max(float(np.exp(weights @ np.log(grid[:, 0] + DOUBT))) - DOUBT, 0.0)
+    share, unknown = float(weights @ grid[:, 1]), float(np.exp(weights @ np.log(grid[:, 2])))
+    fitted = Tempering(correlation, share, unknown, len(truths.truth))
+    level, slope = _calibrating_line(*truths.best(fitted))
+    return replace(fitted, level=level, slope=slope)
 
 
-def _with_odds(belief: SlotBelief, truths: dict[int, int], tempering: Tempering) -> Tempering:
-    """Return the tempering with a level and slope of log odds, if held-out truths support them.
+def _distance(one: Tempering, default: Tempering) -> float:
+    """Return − log P(tempering), up to a constant, for a normal prior around the default."""
+    steps = (
+        np.log((one.correlation + DOUBT) / (default.correlation + DOUBT)),
+        np.log(one.unknown / default.unknown),
+        (one.share - default.share) / 0.4,
+    )
+    return float(sum(step**2 for step in steps))
 
-    There are none in a closed slot: truths change its confusion matrices, and with them the odds.
+
+def _calibrating_line(stated: FloatArray, right: BoolArray) -> tuple[float, float]:
+    """Return a level and slope of the log odds of the best values.
+
+    They have a standard normal prior around 0 and 1, and count with the probability that there is
+    such a line, which was as likely as none before the truths were seen.
     """
-    if len(truths) < MIN_TRUTHS or belief.parsed.kind == "closed":
-        return tempering
-    objects = np.array(sorted(truths))
-    parameters = replace(belief.parameters, tempering=tempering)
-    values, _ = tempered(replace(belief, parameters=parameters))
-    best = np.lexsort((-values, belief.object))[belief.starts[objects]]
-    right = belief.value[best] == np.array([truths[n] for n in objects.tolist()])
-    odds, folds, gain = _log_odds(values[best]), np.arange(len(best)) % FOLDS, np.zeros(len(best))
-    for fold in range(FOLDS):
-        level, slope = _logistic(odds[folds != fold], right[folds != fold])
-        here = folds == fold
-        sign = np.where(right[here], 1.0, -1.0)
-        gain[here] = np.logaddexp(0.0, -sign * odds[here])
-        gain[here] -= np.logaddexp(0.0, -sign * (level + slope * odds[here]))
-    if gain.sum() <= STANDARD_ERRORS * np.sqrt(len(gain)) * gain.std():
-        return tempering
-    level, slope = _logistic(odds, right)
-    return replace(tempering, level=level, slope=slope)
-
-
-def _logistic(odds: FloatArray, right: BoolArray) -> tuple[float, float]:
-    """Return level and slope by Newton's method, with a normal prior around 0 and 1."""
-    columns, start = np.stack([np.ones(len(odds)), odds], axis=1), np.array([0.0, 1.0])
-    found = start.copy()
+    columns = np.stack([np.ones(len(stated)), _log_odds(stated)], axis=1)
+    signs, plain = np.where(right, 1.0, -1.0), np.array([0.0, 1.0])
+    line = plain.copy()
     for _ in range(NEWTON_STEPS):
-        stated = probability(columns @ found)
-        curvature = (columns * (stated * (1.0 - stated))[:, None]).T @ columns + np.eye(2)
-        found += np.linalg.solve(curvature, columns.T @ (right - stated) - (found - start))
-        found[1] = max(found[1], MIN_SLOPE)
-    return float(found[0]), float(found[1])
-
-
-def _held_out(family: Sequence[Tempering], known: _KnownTruths, default: Tempering) -> FloatArray:
-    """Return the log probability of every truth, fitted to the truths of the other folds."""
-    folds = np.arange(len(known.truth)) % FOLDS
-    table = np.stack([known.scores(one) for one in family])
-    penalty = PRIOR_WEIGHT * np.array([_distance(one, default) for one in family])
-    scores = np.zeros(len(folds))
-    for fold in range(FOLDS):
-        best = int(np.argmax(table[:, folds != fold].sum(axis=1) - penalty))
-        scores[folds == fold] = table[best, folds == fold]
-    return scores
+        likely = probability(columns @ line)
+        curvature = (columns * (likely * (1.0 - likely))[:, None]).T @ columns + np.eye(2)
+        line += np.linalg.solve(curvature, columns.T @ (right - likely) - (line - plain))
+        line[1] = max(line[1], MIN_SLOPE)
+    losses = [float(np.logaddexp(0.0, -signs * (columns @ one)).sum()) for one in (plain, line)]
+    evidence = losses[0] - losses[1] - float(((line - plain) ** 2).sum()) / 2
+    evidence -= float(np.linalg.slogdet(curvature)[1]) / 2
+    line = plain + float(probability(np.array(evidence))) * (line - plain)
+    return float(line[0]), float(line[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _KnownTruths:
-    """Objects whose truth is known: probabilities, priors and shares of their values.
+    """Objects whose truth is known: probabilities and shares of their values.
 
     Row n is a value of object `owner[n]`; `truth` is the row of the true value of an object, -1 if
     it is unknown.
@@ -266,70 +243,69 @@ class _KnownTruths:
 
     owner: IntArray
     probability: FloatArray
-    prior: FloatArray
     share: FloatArray
     unknown: FloatArray
     truth: IntArray
     evidence: FloatArray
 
     @classmethod
-    def of(cls, belief: SlotBelief, truths: dict[int, int]) -> _KnownTruths:
+    def of(cls, known: Sequence[tuple[SlotBelief, dict[int, int]]]) -> _KnownTruths:
         """Return the truths; a value that no source states is part of unknown."""
-        statements, objects = belief.parsed.statements, np.array(sorted(truths))
+        parts = [cls._of_belief(*one) for one in known]
+        rows = np.cumsum([0, *(len(one.owner) for one in parts)]).tolist()
+        objects = np.cumsum([0, *(len(one.truth) for one in parts)]).tolist()
+        return cls(
+            np.concatenate([one.owner + n for one, n in zip(parts, objects, strict=False)]),
+            np.concatenate([one.probability for one in parts]),
+            np.concatenate([one.share for one in parts]),
+            np.concatenate([one.unknown for one in parts]),
+            np.concatenate([
+                np.where(one.truth >= 0, one.truth + n, -1)
+                for one, n in zip(parts, rows, strict=False)
+            ]),
+            np.concatenate([one.evidence for one in parts]),
+        )  # fmt: skip
+
+    @classmethod
+    def _of_belief(cls, belief: SlotBelief, truths: dict[int, int]) -> _KnownTruths:
+        statements, objects = belief.parsed.statements, np.array(sorted(truths), dtype=np.int64)
         count = len(statements.values)
-        closed = belief.parsed.kind == "closed"
         keys = belief.object * count + belief.value
-        stated = np.isin(keys, statements.object * count + statements.value) | closed
+        stated = np.isin(keys, statements.object * count + statements.value)
+        stated |= belief.parsed.kind == "closed"
         rows = np.flatnonzero(stated & np.isin(belief.object, objects))
         owner = np.searchsorted(objects, belief.object[rows])
         probability = belief.probability[rows]
         sums = np.bincount(owner, probability, minlength=len(objects))
-        true = np.array([n * count + truths[n] for n in objects.tolist()])
+        true = [n * count + truths[n] for n in objects.tolist()]
         place = {key: n for n, key in enumerate(keys[rows].tolist())}
-        prior = belief.parameters.prior[belief.value[rows]] if closed else np.ones(len(rows))
         return cls(
             owner,
             probability,
-            prior,
             claim_shares(belief)[rows],
             np.maximum(1.0 - sums, 0.0),
-            np.array([place.get(key, -1) for key in true.tolist()]),
+            np.array([place.get(key, -1) for key in true], dtype=np.int64),
             _evidence(belief)[objects],
         )
 
-    def scores(self, tempering: Tempering) -> FloatArray:
-        """Return the log probability of every truth."""
-        exponents = exponents_of(self.evidence, tempering.correlation)
-        each = exponents[self.owner]
-        values = self.probability**each
-        if tempering.evidence:
-            values = values * self.prior ** (1.0 - each)
-        unknown = tempering.unknown * self.unknown**exponents
-        total = np.bincount(self.owner, values, minlength=len(unknown)) + unknown
-        values, unknown = values / total[self.owner], unknown / total
-        stated = (1.0 - unknown)[self.owner] * self.share
-        values = (1.0 - tempering.share) * values + tempering.share * stated
-        true = np.where(self.truth >= 0, np.append(values, 0.0)[self.truth], unknown)
-        logs: FloatArray = np.log(np.maximum(true, MIN_PROBABILITY))
-        return logs
+    def tempered(self, tempering: Tempering) -> tuple[FloatArray, FloatArray]:
+        """Return P(values) and P(unknown) at a tempering."""
+        exponents, share = exponents_of(self.evidence, tempering.correlation), tempering.share
+        values = self.probability ** exponents[self.owner]
+        rest = tempering.unknown * self.unknown**exponents
+        total = np.bincount(self.owner, values, minlength=len(rest)) + rest
+        values, rest = values / total[self.owner], rest / total
+        return (1.0 - share) * values + share * (1.0 - rest)[self.owner] * self.share, rest
 
+    def score(self, tempering: Tempering) -> float:
+        """Return the log probability of the truths at a tempering."""
+        values, rest = self.tempered(tempering)
+        true = np.where(self.truth >= 0, np.append(values, 0.0)[self.truth], rest)
+        return float(np.log(np.maximum(true, MIN_PROBABILITY)).sum())
 
-def _best(
-    family: Sequence[Tempering], known: _KnownTruths, default: Tempering, chosen: BoolArray
-) -> Tempering:
-    return max(
-        family,
-        key=lambda one: (
-            float(known.scores(one)[chosen].sum()) - PRIOR_WEIGHT * _distance(one, default)
-        ),
-    )
-
-
-def _distance(one: Tempering, default: Tempering) -> float:
-    """Return how far a tempering is from the default, in steps that are about equally likely."""
-    steps = (
-        np.log((one.correlation + 0.05) / (default.correlation + 0.05)),
-        np.log(one.unknown / default.unknown),
-        (one.share - default.share) / 0.4,
-    )
-    return float(sum(step**2 for step in steps)) / 2
+    def best(self, tempering: Tempering) -> tuple[FloatArray, BoolArray]:
+        """Return P(best value) of every object at a tempering, and whether it is true."""
+        values, _ = self.tempered(tempering)
+        order = np.lexsort((-values, self.owner))
+        best = order[np.flatnonzero(np.diff(self.owner[order], prepend=-1))]
+        return values[best], self.truth[self.owner[best]] == best
