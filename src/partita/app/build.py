@@ -44,6 +44,7 @@ from partita.errors import InputError, PartitaError
 from partita.files.writing import write_atomically
 from partita.linkage.labels import read_labels
 from partita.options import BuildOptions, described
+from partita.text.annotations import mention_source, with_mentions
 from partita.text.messages import parse_message, read_texts
 from partita.text.raw_messages import RawMessage
 
@@ -283,7 +284,6 @@ def _pending(
     known: Mapping[str, str],
 ) -> Iterator[RawMessage | PartitaError]:
     """Yield the texts that are new or changed, and keep them until their results are there."""
-    from partita.text.annotations import mention_source, with_mentions
 
     def every() -> Iterator[Any]:
         for one in texts:

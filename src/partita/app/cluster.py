@@ -23,7 +23,7 @@ from partita.app.solve import (
     warned,
 )
 from partita.configurations.forest.batch_kernels import MergeRule
-from partita.configurations.forest.model import log_odds
+from partita.configurations.forest.model import ForestParameters, log_odds
 from partita.core import Budget, FloatArray, Id, IntArray
 from partita.core.tabular import Columns, SummarisedTables
 from partita.errors import InputError
@@ -65,6 +65,7 @@ from partita.linkage.labels import (
     pairs_to_label,
     read_labels,
 )
+from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
 from partita.options import (
     ClusteringOptions,
@@ -77,8 +78,6 @@ from partita.tables.columns import IntegerIds
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
-    from partita.configurations.forest.model import ForestParameters
-    from partita.linkage.pairs import PairTable
 
 
 # Merging raises the expected F1 from half of that F1 on, which is .8 on a usual table. Chosen with

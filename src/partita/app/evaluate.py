@@ -40,6 +40,7 @@ from partita.training.parameter_files import (
     read_pair_parameters,
     shipped_pair_parameters,
 )
+from partita.views.charts import calibration_chart, save
 from partita.views.evaluation import evaluation_text
 from partita.views.layout import count_text
 
@@ -138,8 +139,6 @@ class Evaluation(Tabular):
 
     def save_chart(self, path: str | os.PathLike[str]) -> None:
         """Save the reliability diagram, and the errors by size and genre: SVG, HTML or PNG."""
-        from partita.views.charts import calibration_chart, save
-
         save(calibration_chart(self.row), Path(path))
 
     def _figure_columns(self) -> Columns:

@@ -44,7 +44,7 @@ from partita.fusion.sources import (
 )
 from partita.fusion.value_reading import ParsedSlot
 from partita.fusion.warnings import belief_warnings
-from partita.options import FuseOptions, described
+from partita.options import FuseOptions, LinkOptions, described
 from partita.tables import Table, read_table
 from partita.tables.reading import is_frame
 from partita.templates.schema import Schema
@@ -452,7 +452,6 @@ def table_linker(engine: str | None, seed: int = 0) -> Linker:
     """Return how the records of tables are linked: as `partita link` does."""
     from partita.app.link import link_table
     from partita.linkage.engines import chosen_engine, open_engine
-    from partita.options import LinkOptions
 
     def link(
         table: RecordTable,

@@ -17,6 +17,7 @@ from partita.linkage.cluster_tables import ClusterSummary, ExpectedValue
 from partita.linkage.engines import chosen_engine, open_engine
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import (
+    SEPARATOR,
     LinkageEngine,
     Progress,
     RecordTable,
@@ -347,8 +348,6 @@ def _from_linker(linker: Any, options: LinkOptions) -> LinkedRecords:
 
 def _linker_ids(linker: Any) -> list[Id]:
     """Return the ids of a linker's records as its predictions spell them."""
-    from partita.linkage.record_tables import SEPARATOR
-
     settings = linker.misc.save_model_to_json()
     name = settings.get("unique_id_column_name", "unique_id")
     tables = linker._input_tables_dict

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from traceback import format_exc
 from typing import IO, TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from partita.core import (
 )
 from partita.domains import Domain, ParameterText, content_hash, find_domain
 from partita.errors import InputError, PartitaError
+from partita.files.text import whole_text
 from partita.options import default_memory
 from partita.pipeline import Keep, Resolved, Stages, resolve
 from partita.text.messages import parse_message
@@ -118,7 +120,6 @@ class Runner:
     def joint(self) -> tuple[ParameterText, JointModel]:
         """The joint model and its parameters."""
         from partita.configurations.joint.model import parse_joint_model
-        from partita.files.text import whole_text
         from partita.parameters import shipped_text
 
         file = self.settings.parameters
@@ -527,7 +528,6 @@ class StreamedLines(Collection[str]):
     def file(self) -> IO[bytes]:
         """The file, open as long as these lines are in use."""
         from tempfile import TemporaryFile
-        from weakref import finalize
 
         file = TemporaryFile()  # noqa: SIM115 (it has no end within a function)
         finalize(self, file.close)

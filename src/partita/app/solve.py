@@ -23,13 +23,12 @@ from partita.core import (
     pair,
 )
 from partita.errors import Contradiction, InputError, PartitaError
-from partita.linkage.sets import Sets
+from partita.linkage.sets import Sets, conditioned
 from partita.options import SolveOptions, default_memory, described
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
     from partita.linkage.pairs import Chosen, PairTable
-    from partita.linkage.sets import Sets
     from partita.tables.columns import IntegerIds
 
 
@@ -150,7 +149,6 @@ def _proved(distribution: Distribution, parameters: Any, budget: Budget) -> Dist
 def _one_set(pairs: Pairs, options: SolveOptions) -> tuple[PairProbabilities, IntegerIds | None]:
     """Take all pairs as one set, connected or not; also return how the user names its members."""
     from partita.linkage.grouping import group
-    from partita.linkage.sets import conditioned
 
     if isinstance(pairs, PairProbabilities):
         return pairs, None
@@ -223,7 +221,6 @@ def read_sets(
     """Return the coreference sets of a table of pairs."""
     from partita.linkage.grouping import group
     from partita.linkage.pairs import read_pairs
-    from partita.linkage.sets import conditioned
 
     listed = None
     if templates is not None:

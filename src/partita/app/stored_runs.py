@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlalchemy import Connection
 
 from partita.app.batch import OutputForms
 from partita.app.evaluate import evaluate
@@ -32,10 +34,6 @@ from partita.store.shapes import PLACE as STORED
 from partita.store.store import Store
 from partita.text.messages import LIMIT, parse_message, read_texts, valid_unicode
 from partita.text.raw_messages import RawMessage
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 
 Input = str | Path | RawMessage
 Row = Mapping[str, Any]

@@ -10,12 +10,12 @@ from partita.app import store_training
 from partita.app.recording import checked_name, now, versions
 from partita.app.stored_runs import Object, Progress, StoredRuns, key_agreement
 from partita.errors import InputError
+from partita.options import FuseOptions
 from partita.store import reading, runs
 from partita.store.store import open_store
 
 if TYPE_CHECKING:
     from partita.fusion.sources import Content, FuseSource
-    from partita.options import FuseOptions
 
 Order = Literal["text", "uncertain"]
 TABLE_KINDS = ("records", "scores", "clusters", "claims")  # of runs that hold a table

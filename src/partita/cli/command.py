@@ -13,6 +13,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from partita.cli.console import Console, error_boundary
+from partita.errors import PartitaError
 from partita.options import Options, declaration, declared_fields
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ class Commands(TyperGroup):
 
 def _added_command(entry: EntryPoint) -> Command:
     """Return the command of another package; one that fails to load says so when it is called."""
-    from partita.errors import PartitaError
     from partita.plugins import load_plugin
 
     try:

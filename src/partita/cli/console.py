@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
+from json import dumps
+from textwrap import wrap
 from typing import Any, NoReturn
 
 import typer
@@ -77,8 +79,6 @@ class Console:
 
     def wrapped_note(self, text: str) -> None:
         """Write a note in lines of at most 80 columns."""
-        from textwrap import wrap
-
         for line in wrap(
             text, 71, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
         ):
@@ -86,8 +86,6 @@ class Console:
 
     def json(self, value: Any, ensure_ascii: bool = False) -> None:
         """Write a report as one line of JSON to standard output."""
-        from json import dumps
-
         self.say(dumps(value, ensure_ascii=ensure_ascii, allow_nan=False) + "\n")
 
     def report(self, found: Any, as_json: bool) -> None:

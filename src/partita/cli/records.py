@@ -1,7 +1,9 @@
 """The commands on tables of records and claims and on knowledge bases."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import typer
 
 from partita.cli.command import command
 from partita.cli.console import Console
+from partita.errors import InputError
 from partita.options import (
     CHART,
     EXCEL_SAFE,
@@ -20,6 +23,7 @@ from partita.options import (
     LinkOptions,
     Options,
     argument,
+    memory_limit,
     one_of,
     option,
     optional_argument,
@@ -87,8 +91,6 @@ def build(options: BuildCommand, console: Console) -> None:
     from partita.app.build import build_base
 
     if options.out is None:
-        from partita.errors import InputError
-
         raise InputError("build needs --out, the folder of the knowledge base")
     report: dict[str, Any] = {"progress": console.progress, "note": console.wrapped_note}
     kb = build_base(replace(options, source=options.inputs, **report))
@@ -123,8 +125,6 @@ def query(options: QueryCommand, console: Console) -> None:
         console.say(f"{explained(open_base(options.base), *options.explain)}\n")
         return
     if not options.sql:
-        from partita.errors import InputError
-
         raise InputError("query needs a question in SQL, or --explain A B")
     answer = ask(options.base, options.sql, options.worlds, options.seconds)
     if options.json:
@@ -212,7 +212,6 @@ class TableOutputs(Options):
     def limits(self) -> "Budget":
         """The budget of memory and work."""
         from partita.core import Budget
-        from partita.options import memory_limit
 
         return Budget(memory=memory_limit(self.memory), work=self.work)
 
@@ -334,7 +333,6 @@ def _match(options: LinkCommand, console: Console) -> None:
 
 
 def _write_settings(path: Path, settings: Any) -> None:
-    import json
 
     from partita.files.writing import write_atomically
 
@@ -347,7 +345,6 @@ def _check_outputs(
     inputs: list[Any],
     more: dict[str, Path | None] | None = None,
 ) -> None:
-    from partita.errors import InputError
     from partita.files.writing import refuse_inputs
     from partita.tables.writing import check_suffix
 
@@ -440,8 +437,6 @@ def _pieces(fusion: "AnyFusion", without: str | None, json: bool) -> Iterator[st
     from partita.views import fusion as views
 
     if json:
-        from json import dumps
-
         from partita.app.fuse import report_of
 
         yield dumps(report_of(fusion, without)) + "\n"

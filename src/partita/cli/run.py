@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import typer
@@ -26,6 +28,7 @@ from partita.cli.output import (
     StoredRun,
     view_of,
 )
+from partita.errors import InputError, PartitaError
 from partita.options import (
     REPORT_JSON,
     WORK,
@@ -46,7 +49,6 @@ if TYPE_CHECKING:
     from partita.app.recording import Recording
     from partita.app.runner import Earlier, Runner
     from partita.domains import OutputFormat
-    from partita.errors import PartitaError
     from partita.files.resume import Stretch
     from partita.text.raw_messages import RawMessage
 
@@ -185,8 +187,6 @@ def _locked(out: Path | None) -> AbstractContextManager[None]:
 
 
 def _refuse_useless(options: RunCommand) -> None:
-    from partita.errors import InputError
-
     if options.name is not None and options.store is None:
         raise InputError("--name needs --store")
     if options.durable and options.results is None and options.store is None:
@@ -209,7 +209,6 @@ def _own_format(domain: str, to: str) -> "OutputFormat | None":
     if to in EVERYWHERE:
         return None
     from partita.domains import find_domain
-    from partita.errors import InputError
     from partita.plugins import PACKAGES, where_from
 
     own = {one.name: one for one in find_domain(domain).output_formats}
@@ -223,8 +222,6 @@ def _own_format(domain: str, to: str) -> "OutputFormat | None":
 
 
 def _refuse_export(options: RunCommand) -> None:
-    from partita.errors import InputError
-
     to, brat = options.to, options.to == "brat"
     if options.store is not None or options.json:
         place = "--out" if brat else "--out or standard output"
@@ -346,8 +343,6 @@ def _messages(
     options: RunCommand,
 ) -> tuple["Iterable[RawMessage | PartitaError]", bool]:
     """Return the messages as they are read, and whether there are many."""
-    from itertools import chain, islice
-
     from partita.text.messages import read_texts
 
     messages = read_texts(list(options.inputs), encoding=options.encoding)
@@ -386,8 +381,6 @@ def domains(options: DomainsCommand, console: Console) -> None:
 
 def _domain_text(rows: list[dict[str, str]], width: int) -> Iterator[str]:
     """Yield a paragraph for each domain: its name, what it covers, and its package."""
-    from textwrap import fill
-
     column = max((len(row["name"]) for row in rows), default=0) + 2
     for row in rows:
         covers = row["error"] or row["description"]

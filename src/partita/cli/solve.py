@@ -10,6 +10,7 @@ import typer
 from partita.cli.command import command
 from partita.cli.console import Console
 from partita.cli.output import MANY, SOLVED, ClustersFile, Output, ReplacedFile, Sink, view_of
+from partita.errors import InputError
 from partita.options import (
     EXCEL_SAFE,
     MEMORY,
@@ -20,6 +21,7 @@ from partita.options import (
     SolveOptions,
     argument,
     check_probability,
+    memory_limit,
     one_of,
     option,
 )
@@ -148,7 +150,6 @@ def solve(options: SolveCommand, console: Console) -> None:
 def _refuse_overwriting(
     out: Path | None, clusters: Path | None, inputs: Sequence[str | Path | None]
 ) -> None:
-    from partita.errors import InputError
     from partita.files.writing import refuse_inputs
 
     one_file = out is not None and clusters is not None and out.resolve() == clusters.resolve()
@@ -168,7 +169,6 @@ def _sinks(options: SolveCommand, sets: "Sets") -> list[Sink]:
 def _budget(options: SolveCommand) -> "Budget":
     """Return the budget for a set: with an amount of work no clock is looked at by default."""
     from partita.core import Budget
-    from partita.options import memory_limit
 
     usual = float("inf") if options.work is not None else Budget().seconds
     seconds = usual if options.seconds is None else options.seconds

@@ -5,11 +5,13 @@ import webbrowser
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partita.cli.command import command
 from partita.cli.console import Console
+from partita.errors import InputError, Unavailable
 from partita.options import (
     EXCEL_SAFE,
     STORE,
@@ -104,8 +106,6 @@ def runs(options: RunsCommand, console: Console) -> None:
       partita runs --delete monday
       partita runs --store reports.db --json
     """
-    from json import dumps
-
     from partita.app.workspace import open_workspace
 
     with closing(open_workspace(options.store, create=False)) as workspace:
@@ -200,7 +200,6 @@ def _of_file(console: Console, options: ReportCommand) -> str:
 def _of_store(options: ReportCommand) -> str:
     from partita.app.report import report_html
     from partita.app.workspace import open_workspace
-    from partita.errors import InputError
 
     if options.texts or options.keys:
         raise InputError("--texts and --keys are for results files (a store already has both)")
@@ -257,8 +256,6 @@ def serve(options: ServeCommand, console: Console) -> None:
         from partita.web import server as web_server
         from partita.web.config import LOOPBACK, ServiceConfig, default_workers
     except ImportError as error:
-        from partita.errors import Unavailable
-
         raise Unavailable("the service needs FastAPI; install partita[service]") from error
     from partita.store.store import default_store
 
@@ -282,8 +279,6 @@ def serve(options: ServeCommand, console: Console) -> None:
 
 
 def _checked_folder(folder: Path | None) -> str:
-    from partita.errors import InputError
-
     if folder is None:
         return ""
     if not (folder / "entities.parquet").exists():
@@ -295,7 +290,6 @@ def _checked_folder(folder: Path | None) -> str:
 
 def _token(given: str, loopback: bool) -> str:
     """Return the token that clients must send; empty on loopback without one."""
-    from partita.errors import InputError
     from partita.web.config import MIN_TOKEN_LENGTH
 
     if loopback or len(given) >= MIN_TOKEN_LENGTH:

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from partita.errors import InputError, PartitaError
-from partita.plugins import DOMAINS, installed, load_plugin
+from partita.plugins import DOMAINS, EntryPoint, installed, load_plugin
 
 if TYPE_CHECKING:
     from partita.antecedents.sets import Windows
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from partita.pairs.characteristics import Characteristic
     from partita.pairs.models import MaximumEntropy, PairModel
     from partita.pipeline import Stages
-    from partita.plugins import EntryPoint
     from partita.rules.domain import RuleSet as Rules
     from partita.rules.extractor import Extractor
     from partita.rules.yaml import Map

@@ -9,13 +9,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.forest.batch_kernels import Answers, MergeRule
+from partita.configurations.forest.batch_kernels import (
+    NEVER,
+    Answers,
+    MergeRule,
+    add_draws,
+    answer_draws,
+    answer_rows,
+    answer_small,
+    count_cells,
+    draw_small,
+    mean_counts,
+    row_shares,
+    shares,
+)
 from partita.configurations.forest.model import (
     ForestParameters,
     Graph,
     Links,
+    distinct_pairs,
     log_odds,
     strengths,
+    summed,
     unlisted_rate,
 )
 from partita.configurations.forest.network import ForestNetwork, Watched
@@ -100,8 +115,6 @@ def cluster_sets(
     progress: Progress | None = None,
 ) -> Clustering:
     """Answer all sets: small ones exactly, others from exact draws."""
-    from partita.configurations.forest.batch_kernels import answer_small
-
     node, starts, apart = _contracted(sets)
     links = _links(sets, node, starts, apart, parameters, seed)
     answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), DRAWS)
@@ -125,8 +138,6 @@ def row_probabilities(
     sets: Sets, parameters: ForestParameters, rows: IntArray, draws: int, seed: int
 ) -> FloatArray:
     """Return the probabilities of some rows of sets without labels: exact in small sets."""
-    from partita.configurations.forest.batch_kernels import answer_small
-
     node, starts, apart = _contracted(sets)
     links = _links(sets, node, starts, apart, parameters, seed)
     answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), 1)
@@ -151,8 +162,6 @@ def draw_worlds(
     A cluster is given by the place of its first record. Draws keep all that is assumed, but for
     sets in which hardly any draw keeps the cannot-links (`Clustering.relaxed`).
     """
-    from partita.configurations.forest.batch_kernels import draw_small
-
     node, starts, apart = _contracted(sets)
     links = _links(sets, node, starts, apart, parameters, seed)
     links = links._replace(seeds=links.seeds ^ np.uint64(WORLDS))
@@ -198,8 +207,6 @@ def cluster_distributions(
     seed: int,
 ) -> Clustering:
     """Answer sets by the distributions of any model: pairs exactly, the rest from draws."""
-    from partita.configurations.forest.batch_kernels import answer_rows
-
     starts, rows = sets.starts, sets.row_starts
     answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), DRAWS)
     for k, distribution in enumerate(distributions):
@@ -334,14 +341,6 @@ def _answer_large(
     The score of a pair (a high one at half its log-odds) counts as one more draw, so that no
     probability is 0 or 1.
     """
-    from partita.configurations.forest.batch_kernels import (
-        add_draws,
-        answer_rows,
-        count_cells,
-        mean_counts,
-        row_shares,
-    )
-
     graph, first = _graph(links, k, apart), int(links.starts[k])
     wanted = max(1, min(budget.work or SAMPLED, HELD // len(graph)))
     limits = Budget(budget.seconds, budget.memory, wanted)
@@ -424,8 +423,6 @@ def _pair_table(
     rows: IntArray, pairs: tuple[IntArray, IntArray, FloatArray], apart: IntArray
 ) -> FloatArray:
     """Return the probabilities of all pairs: shares of the draws, but for those that are known."""
-    from partita.configurations.forest.batch_kernels import NEVER, shares
-
     (left, right, known), table = pairs, np.empty((rows.shape[1], rows.shape[1]))
     shares(rows, table)
     table[left, right] = table[right, left] = known
@@ -444,8 +441,6 @@ def _answer_block(
     answers: Answers,
 ) -> None:
     """Answer some nodes of a set as if they were one; positions are then those in the set."""
-    from partita.configurations.forest.batch_kernels import answer_draws
-
     n, drawn = len(block), restricted_growth_rows(rows[:, block])
     cell_sizes, row = np.zeros(drawn.shape, dtype=np.int32), np.arange(len(rows))[:, None]
     cell_sizes[row, drawn] = cells[row, rows[:, block]]
@@ -466,8 +461,6 @@ def _answer_block(
 
 
 def _graph(links: Links, k: int, apart: IntArray | None) -> Graph:
-    from partita.configurations.forest.model import distinct_pairs, summed
-
     first, last = int(links.starts[k]), int(links.starts[k + 1])
     inside = slice(links.row_starts[k], links.row_starts[k + 1])
     left, right, extra = links.left[inside], links.right[inside], links.extra[inside]

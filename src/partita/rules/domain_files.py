@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from partita.errors import InputError
 from partita.files.strict import shortened
-from partita.plugins import DOMAINS, installed, where_from
+from partita.plugins import DOMAINS, EntryPoint, installed, where_from
 from partita.rules.domain import At, LexiconEntry, RuleProblem, RuleSet, TemplateType
 from partita.rules.phase_files import PhaseFile, read_lexicon, read_phase
 from partita.rules.yaml import (
@@ -40,9 +40,6 @@ from partita.templates.slots import (
     checked_groups,
     symbol,
 )
-
-if TYPE_CHECKING:
-    from partita.plugins import EntryPoint
 
 _FIELDS = (
     *(

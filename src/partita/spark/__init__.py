@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StringType, StructField, StructType
 
 from partita.errors import InputError
 from partita.spark.clusters import SparkClusters, cluster
 from partita.spark.link import LinkedOnSpark, link
 from partita.spark.scores import components
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["LinkedOnSpark", "SparkClusters", "cluster", "components", "link", "run"]
 
@@ -33,8 +33,6 @@ def run(texts: DataFrame, *, text: str = "text", **options: Any) -> DataFrame:
         for frame in frames:
             found = [run_locally(one, **options).to_dict() for one in frame[text]]
             yield frame.assign(result=[json.dumps(one) for one in found])
-
-    from pyspark.sql.types import StringType, StructField, StructType
 
     if text not in texts.columns:
         raise InputError(f"texts have no column {text}; found {', '.join(texts.columns)}")

@@ -6,9 +6,12 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from partita.app.cluster import (
     MIN_MERGE_PROBABILITY,
@@ -49,10 +52,6 @@ from partita.spark.scores import (
     pair_table,
     read_table,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
 
 PAIRS_PER_TASK = 20_000  # of small components that are solved together
 
@@ -209,8 +208,6 @@ class SparkClustering:
 
     def _homes(self) -> tuple[DataFrame, Any]:
         """Return the component of every record that has one, and the fitted parameters."""
-        from pyspark.sql import functions
-
         homes = components(self.pairs.where(functions.col("probability") > self.link_above))
         if self.labels is None:
             return homes.persist(), self.solver.parameters
@@ -225,8 +222,6 @@ class SparkClustering:
 
     def _weak(self, homes: DataFrame) -> DataFrame | None:
         """Return the pairs whose scores connect nothing, with the components of both ends."""
-        from pyspark.sql import functions
-
         weak = self.pairs.where(functions.col("probability") <= self.link_above)
         return None if weak.isEmpty() else _placed(weak, homes).persist()
 
@@ -277,8 +272,6 @@ class SparkClustering:
         Small components share a task, and a large one has its own. With labels or sources a row
         without a right end is a record.
         """
-        from pyspark.sql import functions
-
         if kept is not None:
             gone = kept.select("component").distinct()
             inside = inside.join(gone, "component", "anti")
@@ -303,8 +296,6 @@ class SparkClustering:
         kept: DataFrame | None,
         cached: tuple[DataFrame, ...],
     ) -> SparkClusters:
-        from pyspark.sql import functions
-
         kind = self.pairs.schema["left"].dataType.simpleString()
         one = functions.lit(1.0)
         clusters = _decoded(solved, "clusters", RECORDS.format(kind))
@@ -340,8 +331,6 @@ REVIEW = "left {0}, right {0}, probability double, bits double, together boolean
 
 
 def _among(column: str, names: Iterable[str]) -> Any:
-    from pyspark.sql import functions
-
     return functions.col(column).cast("string").isin(sorted(names))
 
 
@@ -353,8 +342,6 @@ def _homes_of(homes: DataFrame, names: set[str]) -> dict[str, Any]:
 
 def _joined(homes: DataFrame, home: dict[str, Any], same: Sequence[tuple[str, str]]) -> DataFrame:
     """Return the components where records that are the same are in one; each is its least."""
-    from pyspark.sql import functions
-
     kind = homes.schema["node"].dataType.simpleString()
     record = int if kind == "bigint" else str
     ends = [[home.get(name, record(name)) for name in both] for both in same]
@@ -376,8 +363,6 @@ def _joined(homes: DataFrame, home: dict[str, Any], same: Sequence[tuple[str, st
 
 def _large(inside: DataFrame) -> tuple[int, list[Any]]:
     """Return the number of rows, and the components that have more than a task has."""
-    from pyspark.sql import functions
-
     size, sizes = functions.col("count"), inside.groupBy("component").count()
     large = functions.collect_list(
         functions.when(size > PAIRS_PER_TASK, functions.col("component"))
@@ -395,8 +380,6 @@ def _near(pairs: DataFrame, homes: DataFrame, link_above: float) -> DataFrame:
 
 def _placed(pairs: DataFrame, homes: DataFrame, how: str = "left") -> DataFrame:
     """Return the pairs with the components of both ends; a record without one is its own."""
-    from pyspark.sql import functions
-
     left, right = homes.toDF("left", "component"), homes.toDF("right", "other")
     joined = pairs.join(left, "left", how).join(right, "right", how)
     return joined.select(
@@ -414,8 +397,6 @@ def _within(placed: DataFrame) -> DataFrame:
 
 def _with_records(inside: DataFrame, nodes: DataFrame, homes: DataFrame) -> DataFrame:
     """Return the pairs and, as rows without a right end, the records with their sources."""
-    from pyspark.sql import functions
-
     kind = inside.schema["left"].dataType.simpleString()
     known = "source" in nodes.columns
     source = functions.col("source") if known else functions.lit(None).cast("string")
@@ -457,8 +438,6 @@ def _threshold(solved: DataFrame, target: float) -> float:
 
 def _across(placed: DataFrame) -> DataFrame:
     """Return the compared pairs between components, each once, with its least and largest score."""
-    from pyspark.sql import functions
-
     first = functions.col("component") < functions.col("other")
     left = functions.when(first, functions.col("left")).otherwise(functions.col("right"))
     right = functions.when(first, functions.col("right")).otherwise(functions.col("left"))
@@ -471,8 +450,6 @@ def _across(placed: DataFrame) -> DataFrame:
 
 def _lost(apart: DataFrame) -> tuple[int, int]:
     """Return the number of pairs between components and the sum of their scores."""
-    from pyspark.sql import functions
-
     twice = functions.col("low") < functions.col("high")
     row = functions.struct("left", "right", "low", "high")
     found = apart.agg(
@@ -493,9 +470,6 @@ def _decoded(solved: DataFrame, name: str, schema: str) -> DataFrame:
 
 
 def _decoder(schema: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    from pyspark.sql.pandas.types import to_arrow_schema
-    from pyspark.sql.types import StructType
-
     fields = StructType.fromDDL(schema)
     assert isinstance(fields, StructType)
     types = to_arrow_schema(fields)
@@ -513,7 +487,6 @@ FILE = "previous"
 
 def joined_scores(old: DataFrame, new: DataFrame) -> DataFrame:
     """Return the pairs of both; of a pair in both the new score holds."""
-    from pyspark.sql import functions
 
     def keyed(frame: DataFrame) -> DataFrame:
         low, high = functions.least("left", "right"), functions.greatest("left", "right")
@@ -535,8 +508,6 @@ class EarlierClusters:
     @classmethod
     def of(cls, previous: Any, pairs: DataFrame) -> EarlierClusters:
         """Read the clusters of an earlier result, or of a data frame with its columns."""
-        from pyspark.sql import functions
-
         frame = as_spark(getattr(previous, "clusters", previous))
         found = [next((n for n in names if n in frame.columns), None) for names in (IDS, CLUSTERS)]
         if None in found:
@@ -553,8 +524,6 @@ class EarlierClusters:
 
     def sizes(self) -> DataFrame:
         """Return every previous cluster with its size and the record that stands for it."""
-        from pyspark.sql import functions
-
         record = functions.col("record")
         own = functions.max(functions.when(record == functions.col("old"), record))
         return self.frame.groupBy("old").agg(
@@ -567,8 +536,6 @@ class EarlierClusters:
 
         They have no new record or score, and whole previous clusters.
         """
-        from pyspark.sql import functions
-
         scored = again.select("left").union(again.select("right")).toDF("record").distinct()
         scored = scored.withColumn("again", functions.lit(1))
         nodes = homes.toDF("record", "component").join(scored, "record", "left")
@@ -591,8 +558,6 @@ class EarlierClusters:
 
     def rows(self, kept: DataFrame) -> DataFrame:
         """Return the rows of kept records; a cluster is called by its first record."""
-        from pyspark.sql import functions
-
         rows = self.frame.join(kept.select("record"), "record")
         first = rows.groupBy("old").agg(functions.min("record").alias("cluster"))
         return rows.join(first, "old").select("record", "cluster", *FIGURES)
@@ -603,8 +568,6 @@ class EarlierClusters:
         A cluster goes on with a previous one if it has the record that stands for it; of several,
         with the largest. A new id is the first record whose name is not a previous id.
         """
-        from pyspark.sql import functions
-
         kind = clusters.schema["record"].dataType.simpleString()
         sizes = self.sizes()
         anchors = sizes.select(functions.col("anchor").alias("record"), "old", "size_of_old")
@@ -628,8 +591,6 @@ class EarlierClusters:
 
     def renamed(self, alternatives: DataFrame, ids: DataFrame) -> DataFrame:
         """Return alternatives by the ids that persist."""
-        from pyspark.sql import functions
-
         columns = alternatives.columns
         for name in ("cluster", "with"):
             named = ids.toDF(name, "named")
@@ -639,8 +600,6 @@ class EarlierClusters:
 
     def changes(self, clusters: DataFrame) -> DataFrame:
         """Return what happened to clusters: created, grown, split, merged, shrunk and removed."""
-        from pyspark.sql import functions
-
         sizes = self.sizes().select("old", "size_of_old")
         records = clusters.select("record", "cluster")
         lost = self.frame.join(records, "record", "anti").groupBy("old")
@@ -662,8 +621,6 @@ class EarlierClusters:
 
 
 def _check(earlier: DataFrame) -> None:
-    from pyspark.sql import functions
-
     empty = functions.col("record").isNull() | functions.col("old").isNull()
     missing = earlier.agg(functions.count("*"), functions.sum(empty.cast("bigint"))).collect()[0]
     if not missing[0]:
@@ -678,8 +635,6 @@ def _check(earlier: DataFrame) -> None:
 
 def _check_ids(ids: DataFrame) -> None:
     """Refuse ids that cannot be given: all names of a new cluster are ids of others."""
-    from pyspark.sql import functions
-
     unnamed = ids.where("id IS NULL").limit(1).collect()
     twice = ids.groupBy("id").agg(functions.count("*").alias("n")).where("n > 1").limit(1).collect()
     for row in unnamed or twice:
@@ -688,8 +643,6 @@ def _check_ids(ids: DataFrame) -> None:
 
 
 def _happened(parts: DataFrame) -> DataFrame:
-    from pyspark.sql import functions
-
     known = functions.col("old").isNotNull()
     gone = functions.coalesce(functions.col("gone"), functions.lit(0))
     old_first = functions.when(known, functions.struct("first", "old"))

@@ -8,9 +8,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
+from pyarrow import RecordBatch
+from pyspark.sql import DataFrame, functions
 
 from partita.app.link import given_settings, guessed_types
 from partita.core import Budget
@@ -23,9 +25,6 @@ from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
 from partita.spark.clusters import EarlierClusters, SparkClustering, SparkClusters
 from partita.spark.scores import as_spark, identifier
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,8 +137,6 @@ class SparkEngine(SplinkEngine):
         self, tables: Sequence[DataFrame], ids: Sequence[str], columns: Sequence[str]
     ) -> DataFrame:
         """Return all records with their ids, sources, values and cleaned values."""
-        from pyspark.sql import functions
-
         parts = []
         shared = _share_ids(tables, ids)
         for table, name, source in zip(tables, ids, self.names, strict=True):
@@ -204,8 +201,6 @@ def _id_column(table: DataFrame, unique_id: str | None, number: int) -> str:
 
 def _check_ids(table: DataFrame, name: str) -> None:
     """Refuse a column of ids with missing or repeated values."""
-    from pyspark.sql import functions
-
     ids = table.select(identifier(table, name).alias("id"))
     missing = functions.sum(functions.col("id").isNull().cast("bigint"))
     if ids.agg(missing).collect()[0][0]:
@@ -218,8 +213,6 @@ def _check_ids(table: DataFrame, name: str) -> None:
 
 def _share_ids(tables: Sequence[DataFrame], ids: Sequence[str]) -> bool:
     """Return whether two tables have an id in common."""
-    from pyspark.sql import functions
-
     if len(tables) < 2:
         return False
     names = [
@@ -233,8 +226,6 @@ def _share_ids(tables: Sequence[DataFrame], ids: Sequence[str]) -> bool:
 
 
 def _as_text(table: DataFrame, column: str) -> Any:
-    from pyspark.sql import functions
-
     known = column in table.columns
     return (
         functions.col(f"`{column}`").cast("string") if known else functions.lit(None).cast("string")
@@ -252,8 +243,6 @@ def _fields(columns: Sequence[str], compared: Sequence[Column]) -> Iterator[str]
 
 def _cleaner(columns: Sequence[Column]) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def clean(batches: Iterable[Any]) -> Iterator[Any]:
-        from pyarrow import RecordBatch
-
         for batch in batches:
             values = {name: batch.column(name).to_pylist() for name in batch.schema.names}
             texts = {

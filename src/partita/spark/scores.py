@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow
+import pyarrow.compute as compute
+from pyspark.sql import Column, DataFrame, functions
 
 from partita.app.batch import Failures
 from partita.app.cluster import MIN_MERGE_PROBABILITY, RecordKnowledge, answered
@@ -31,10 +34,6 @@ from partita.linkage.sets import Assumption
 from partita.options import default_memory
 from partita.tables.columns import IntegerIds
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 BLANKS = " \t\n\x0b\f\r"
 EXPECTED = "expected a number from 0 to 1"
@@ -43,8 +42,6 @@ IN_ONE_TASK = 10_000_000  # links that one task joins
 
 def named_scores(scores: Any, chosen: Chosen, what: str = "scores") -> DataFrame:
     """Return the pairs with the columns left, right and probability, checked."""
-    from pyspark.sql import functions
-
     scores = as_spark(scores)
     names = naming(scores.columns, chosen)
     if isinstance(names, str):
@@ -79,8 +76,6 @@ def as_spark(table: Any) -> DataFrame:
 
 def identifier(frame: DataFrame, name: str, dataset: str | None = None) -> Column:
     """Return an id: a whole number, or a text without outer blanks, with Splink's dataset."""
-    from pyspark.sql import functions
-
     kind = frame.schema[name].dataType.simpleString()
     if kind not in (*WHOLE, "string"):
         raise InputError(f"column {name} is {kind} (expected string or an integer type)")
@@ -93,8 +88,6 @@ def identifier(frame: DataFrame, name: str, dataset: str | None = None) -> Colum
 
 
 def _probability(names: Naming) -> Column:
-    from pyspark.sql import functions
-
     score = functions.col(names.probability).try_cast("double")
     if not names.weight:
         return score
@@ -103,8 +96,6 @@ def _probability(names: Naming) -> Column:
 
 def _check_scores(scores: DataFrame, what: str) -> None:
     """Refuse invalid rows: the first that is found, and how many more there are."""
-    from pyspark.sql import functions
-
     p = functions.col("probability")
     empty = [functions.col(n).isNull() | (functions.col(n) == "") for n in ("left", "right")]
     if scores.schema["left"].dataType.simpleString() != "string":
@@ -143,8 +134,6 @@ def all_records(
 
     `records` must list every record of the pairs, and each once.
     """
-    from pyspark.sql import functions
-
     kind = pairs.schema["left"].dataType.simpleString()
     if records is None:
         if source is not None:
@@ -172,8 +161,6 @@ def ends_of(pairs: DataFrame) -> DataFrame:
 
 
 def _check_records(nodes: DataFrame) -> None:
-    from pyspark.sql import functions
-
     record, times = functions.col("record"), functions.col("times")
     blank = record.isNull() | (record.cast("string") == "")
     problems = [blank, (times == 0) & ~blank, (times > 1) & ~blank, record.isNotNull()]
@@ -201,8 +188,6 @@ def components(links: DataFrame) -> DataFrame:
     them. Else every round joins each record to the least of its neighbours (large star) and then
     the lesser neighbours of each record to the least of them (small star), until nothing changes.
     """
-    from pyspark.sql import functions
-
     kind = links.schema["left"].dataType.simpleString()
     schema = f"a {kind}, b {kind}"
     stars = links.select("left", "right").mapInArrow(_stars, schema)
@@ -224,8 +209,6 @@ def components(links: DataFrame) -> DataFrame:
 
 def _stars(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield each record of some links with the least of its component, both ways in order."""
-    import pyarrow
-    import pyarrow.compute as compute
 
     parts = list(batches)
     if not any(len(part) for part in parts):
@@ -239,8 +222,6 @@ def _stars(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _large_star(edges: DataFrame) -> DataFrame:
-    from pyspark.sql import functions
-
     both = edges.union(edges.select("b", "a"))
     least = both.groupBy("a").agg(functions.min("b").alias("m"))
     least = least.select("a", functions.least("a", "m").alias("m"))
@@ -249,8 +230,6 @@ def _large_star(edges: DataFrame) -> DataFrame:
 
 
 def _small_star(edges: DataFrame) -> DataFrame:
-    from pyspark.sql import functions
-
     least = edges.groupBy("a").agg(functions.min("b").alias("m"))
     joined = edges.join(least, "a")
     moved = joined.select("b", "m").union(joined.select("a", "m"))
@@ -275,14 +254,12 @@ class ClusteringTask:
 
     def __call__(self, table: Any) -> Any:
         """Solve the components of one task; return its tables as rows of bytes."""
-        from pyarrow import table as make
-
         try:
             rows = list(self._tables(table))
         except PartitaError as error:
             rows = [("error", str(error).encode())]
         names, payloads = zip(*rows, strict=True)
-        return make({"name": names, "payload": payloads})
+        return pyarrow.table({"name": names, "payload": payloads})
 
     def _tables(self, table: Any) -> Iterator[tuple[str, bytes]]:
         pairs, ids, sources = pair_table(table)
@@ -325,8 +302,6 @@ def pair_table(table: Any) -> tuple[PairTable, IntegerIds, Mapping[str, str] | N
 
     A row without a right end is a record and its source.
     """
-    import pyarrow
-    import pyarrow.compute as compute
 
     ends = pyarrow.chunked_array([*table.column("left").chunks, *table.column("right").chunks])
     unique = compute.drop_null(ends.unique())
@@ -350,7 +325,6 @@ def pair_table(table: Any) -> tuple[PairTable, IntegerIds, Mapping[str, str] | N
 
 def _bytes(columns: Mapping[str, Any]) -> bytes:
     """Return columns as an Arrow stream."""
-    import pyarrow
 
     table = pyarrow.table(dict(columns))
     sink = pyarrow.BufferOutputStream()
@@ -362,7 +336,6 @@ def _bytes(columns: Mapping[str, Any]) -> bytes:
 
 def read_table(payload: bytes, schema: Any = None) -> Any:
     """Return a table of a task, with the types of a schema."""
-    import pyarrow
 
     table = pyarrow.ipc.open_stream(payload).read_all()
     return table if schema is None else table.cast(schema)

@@ -5,9 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import JSON, Boolean, Double, Integer, Text, cast, exists, func, or_, select, tuple_
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Double,
+    Integer,
+    Select,
+    Table,
+    Text,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+    tuple_,
+)
 
 from partita.errors import InputError, Unavailable, Unknown
 from partita.files.writing import replacing, replacing_bytes, write_errors
@@ -15,9 +32,6 @@ from partita.store import shapes, tables
 from partita.store.runs import family
 from partita.store.shapes import Row, entity_object
 from partita.tables.writing import csv_text
-
-if TYPE_CHECKING:
-    from sqlalchemy import Column, ColumnElement, Connection, Select, Table
 
 
 def read_message(connection: Connection, run: str, message: str) -> Row:

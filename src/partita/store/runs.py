@@ -8,17 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, Select, Table, func, select
 
 from partita.errors import Unknown
 from partita.store import shapes, tables
 from partita.store.shapes import Object, Row
 from partita.store.store import Store
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Select, Table
 
 
 def add_if_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:

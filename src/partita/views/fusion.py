@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from partita.evaluation.calibration import ReliabilityBin
 from partita.evaluation.fusion import SlotMeasure, calibration
 from partita.fusion.answers import SlotAnswer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief
@@ -113,7 +114,6 @@ def _dependence_text(belief: SlotBelief) -> Iterator[str]:
 
 def held_out_plots(beliefs: Iterable[SlotBelief]) -> str:
     """Draw what is stated of the best values against how often held-out claims agree."""
-    from partita.evaluation.calibration import ReliabilityBin
     from partita.views.markup import Html, element, join_markup, reliability_plot
     from partita.views.palette import colour
 

@@ -16,11 +16,19 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from partita.app.cluster import review_records
+from partita.app.runner import Settings
+from partita.app.solve import solve
 from partita.app.workspace import Workspace, open_workspace
 from partita.collection.knowledge import stated_relation
+from partita.core import Budget
+from partita.core.tabular import optional
 from partita.errors import InputError, Unknown
+from partita.options import FuseOptions, default_memory
 from partita.plugins import DOMAINS, installed
+from partita.results.result_lines import result_line
 from partita.store.store import default_store
+from partita.text.raw_messages import RawMessage
 from partita.web.error_responses import json_bytes, request_error
 from partita.web.process_pool import (
     ANSWER,
@@ -47,7 +55,6 @@ from partita.web.request_models import (
 )
 
 if TYPE_CHECKING:
-    from partita.app.runner import Settings
     from partita.fusion.sources import FuseSource
 
 
@@ -100,11 +107,6 @@ class Calls:
         return self._workspace.explain_text(request.text, _settings(request), **ends)
 
     def solve(self, body: bytes, seconds: float) -> bytes:
-        from partita.app.solve import solve
-        from partita.core import Budget
-        from partita.options import default_memory
-        from partita.results.result_lines import result_line
-
         request = parse(SolveRequest, body)
         memory = default_memory() // (os.cpu_count() or 1)
         budget = Budget(min(seconds, Budget().seconds), memory)
@@ -113,7 +115,6 @@ class Calls:
 
     def fuse(self, body: bytes) -> Answer:
         from partita.fusion.sources import Content, read_source
-        from partita.options import FuseOptions
 
         request = parse(FuseRequest, body)
         contents = [Content(source.name, source.content) for source in request.sources]
@@ -133,7 +134,6 @@ class Calls:
         return self._workspace.fuse(sources, request.runs, options)
 
     def cluster(self, body: bytes) -> Answer:
-        from partita.app.cluster import review_records
         from partita.app.link import review_tables
 
         request = parse(ClusterRequest, body)
@@ -155,9 +155,6 @@ class Calls:
                 raise InputError(error.problem, file=file, line=error.line) from None
 
     def ingest(self, body: bytes, run: str) -> Answer:
-        from partita.app.runner import Settings
-        from partita.text.raw_messages import RawMessage
-
         request = parse(NewMessageRequest, body)
         message = RawMessage(request.id, request.text, "the message")
         known = run in (one["name"] for one in self._workspace.runs())
@@ -209,8 +206,6 @@ def _written(folder: Path, source: Source) -> Path:
 
 
 def _settings(request: ResolveRequest) -> Settings:
-    from partita.app.runner import Settings
-
     return Settings.of(request.domain, request.model)
 
 
@@ -359,8 +354,6 @@ def _tables(folder: str) -> dict[str, list[Row]]:
 
 @lru_cache(maxsize=1)
 def _read(folder: str, _changed: int) -> dict[str, list[Row]]:
-    from partita.core.tabular import optional
-
     optional("pyarrow", "a knowledge base")
     from pyarrow.parquet import read_table
 

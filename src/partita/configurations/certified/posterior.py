@@ -31,7 +31,14 @@ from partita.compilation import kernel
 from partita.configurations.count import bell, count_configurations, log2_of
 from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search, score
-from partita.configurations.search.best import best, disjoint, first_free, good_order, pool
+from partita.configurations.search.best import (
+    best,
+    disjoint,
+    first_free,
+    good_order,
+    pool,
+    renumber,
+)
 from partita.configurations.search.prices import UNIT, half_gains, mask_words, rounding, shares
 from partita.core import (
     Best,
@@ -558,8 +565,6 @@ class Visited:
 
 def from_list(theta: FloatArray, labels: IntArray) -> Visited:
     """Return the distribution over configurations listed one by one."""
-    from partita.configurations.search.best import renumber
-
     rows = np.ascontiguousarray(labels)
     weights = np.empty(len(rows))
     renumber(theta, rows, weights)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from partita.compilation import kernel_record
 from partita.configurations.odds import PairKnowledge
-from partita.core import BoolArray, FloatArray, IntArray, components
+from partita.core import BoolArray, FloatArray, IntArray, components, linked_components
 from partita.errors import InputError
 
 CLIP = 1e-9  # scores count as at least this and at most 1 minus this
@@ -305,8 +305,6 @@ def distinct_pairs(apart: IntArray, n: int) -> IntArray:
 
 def independent(graph: Graph) -> IntArray:
     """Return the number of the connected component of each group; one if no pair has weight 0."""
-    from partita.core import linked_components
-
     if graph.rate > 0.0:
         return np.zeros(len(graph), dtype=np.int64)
     return linked_components(len(graph), graph.left, graph.right)

@@ -26,6 +26,7 @@ from partita.configurations.merging.lattice import (
 from partita.configurations.merging.listed import (
     ListedPosterior,
     MergingPosterior,
+    beam,
     enumerate_configurations,
 )
 from partita.configurations.merging.model import Merger, is_constrained, merger, reach_of
@@ -307,7 +308,6 @@ def _bounded(model: Merger, budget: Budget, room: float) -> ListedPosterior | La
     """Return the result of a bounded search, and a bound for the rest."""
     if _packs(model):
         return _lattice_posterior(model, budget, lattice(packed_states(model), model.size, room))
-    from partita.configurations.merging.listed import beam
     from partita.configurations.merging.particles import plan_beam
 
     planned = plan_beam(model)
