@@ -29,6 +29,7 @@ from partita.domains import Domain, ParameterText, content_hash, find_domain
 from partita.errors import InputError, PartitaError
 from partita.files.text import whole_text
 from partita.options import default_memory
+from partita.parameters import shipped_text
 from partita.pipeline import Keep, Resolved, Stages, resolve
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
@@ -120,7 +121,6 @@ class Runner:
     def joint(self) -> tuple[ParameterText, JointModel]:
         """The joint model and its parameters."""
         from partita.configurations.joint.model import parse_joint_model
-        from partita.parameters import shipped_text
 
         file = self.settings.parameters
         text = whole_text(file) if file else shipped_text(JOINT) or ""

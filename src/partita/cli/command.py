@@ -15,6 +15,7 @@ from typer.models import CommandInfo
 from partita.cli.console import Console, error_boundary
 from partita.errors import PartitaError
 from partita.options import Options, declaration, declared_fields
+from partita.plugins import COMMANDS, installed, load_plugin, where_from
 
 if TYPE_CHECKING:
     from typer._click.core import Command, Context
@@ -32,23 +33,17 @@ class Commands(TyperGroup):
     """
 
     def list_commands(self, ctx: Context) -> list[str]:
-        from partita.plugins import COMMANDS, installed
-
         return [*super().list_commands(ctx), *installed(COMMANDS)]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         if (command := super().get_command(ctx, cmd_name)) is not None:
             return command
-        from partita.plugins import COMMANDS, installed
-
         entry = installed(COMMANDS).get(cmd_name)
         return None if entry is None else _added_command(entry)
 
     def resolve_command(
         self, ctx: Context, args: list[str]
     ) -> tuple[str | None, Command | None, list[str]]:
-        from partita.plugins import where_from
-
         if self.get_command(ctx, args[0]) is None and (source := where_from(args[0])):
             ctx.fail(f"No such command {args[0]!r}{source}.")
         return super().resolve_command(ctx, args)
@@ -56,8 +51,6 @@ class Commands(TyperGroup):
 
 def _added_command(entry: EntryPoint) -> Command:
     """Return the command of another package; one that fails to load says so when it is called."""
-    from partita.plugins import load_plugin
-
     try:
         function = load_plugin(entry)
     except PartitaError as failure:

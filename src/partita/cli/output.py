@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from partita.cli.console import Console, StandardOutput
 from partita.errors import InputError, PartitaError
 from partita.files.text import opened
+from partita.files.writing import replacing, write_atomically, write_errors
 
 if TYPE_CHECKING:
     from partita.app.batch import Outcome, View
@@ -88,8 +89,6 @@ class ReplacedFile(Sink):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        from partita.files.writing import replacing
-
         self.kind.check(self.path)
         with replacing(self.path) as self.stream:
             yield
@@ -169,7 +168,6 @@ class BratFolder(Sink):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        from partita.files.writing import write_atomically, write_errors
         from partita.results.exports import brat_configuration
 
         with write_errors(self.path):
@@ -181,8 +179,6 @@ class BratFolder(Sink):
             write_atomically(self.path / "annotation.conf", types)
 
     def write(self, outcome: Outcome) -> None:
-        from partita.files.writing import write_atomically
-
         if not outcome.exported:
             return
         annotation, text = outcome.exported

@@ -12,6 +12,7 @@ import typer
 from partita.cli.command import command
 from partita.cli.console import Console
 from partita.errors import InputError
+from partita.files.writing import refuse_inputs, write_atomically
 from partita.options import (
     CHART,
     EXCEL_SAFE,
@@ -334,8 +335,6 @@ def _match(options: LinkCommand, console: Console) -> None:
 
 def _write_settings(path: Path, settings: Any) -> None:
 
-    from partita.files.writing import write_atomically
-
     write_atomically(path, json.dumps(settings, indent=2) + "\n")
 
 
@@ -345,7 +344,6 @@ def _check_outputs(
     inputs: list[Any],
     more: dict[str, Path | None] | None = None,
 ) -> None:
-    from partita.files.writing import refuse_inputs
     from partita.tables.writing import check_suffix
 
     if outputs.changes is not None and previous is None:

@@ -8,6 +8,7 @@ import typer
 
 from partita.cli.command import command, root
 from partita.cli.console import Console
+from partita.files.writing import refuse_inputs, write_atomically
 from partita.options import (
     CHART,
     DOMAIN,
@@ -24,6 +25,7 @@ from partita.options import (
     argument,
     option,
 )
+from partita.plugins import EXPERIMENTS, format_of
 
 KEYS = Option("Key files, or CoNLL-U files or folders", metavar="KEYS...", argument=True)
 
@@ -59,7 +61,6 @@ def train(options: TrainCommand, console: Console) -> None:
       partita train keys.jsonl --fit pairs --out parameters.json
     """
     from partita.app.train import check_folder, train_model
-    from partita.files.writing import refuse_inputs
 
     check_folder(options.out)
     refuse_inputs(options.out, options.keys)
@@ -210,7 +211,6 @@ def experiment(options: ExperimentCommand, console: Console) -> None:
       partita experiment keys.jsonl --charts pictures
     """
     from partita.app.experiment import Study, save_charts, study
-    from partita.plugins import EXPERIMENTS, format_of
 
     corpora, source = options.corpora, options.source
     found: Study
@@ -394,7 +394,6 @@ def trace(options: TraceCommand, console: Console) -> None:
         for one in traced:
             console.say(trace_text(one.message, one.seen, console.width))
         return
-    from partita.files.writing import refuse_inputs, write_atomically
     from partita.views.rules import trace_html
 
     refuse_inputs(html, [file])

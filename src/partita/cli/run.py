@@ -29,6 +29,7 @@ from partita.cli.output import (
     view_of,
 )
 from partita.errors import InputError, PartitaError
+from partita.files.writing import refuse_folders, refuse_inputs
 from partita.options import (
     REPORT_JSON,
     WORK,
@@ -40,6 +41,7 @@ from partita.options import (
     option,
     positive,
 )
+from partita.plugins import PACKAGES, where_from
 
 EVERYWHERE = ("jsonl", "corefud", "brat", "html")  # formats of every domain
 NOTE = 110  # columns of the line that says what the model learned from
@@ -194,8 +196,6 @@ def _refuse_useless(options: RunCommand) -> None:
 
 
 def _refuse_overwriting(options: RunCommand) -> None:
-    from partita.files.writing import refuse_folders, refuse_inputs
-
     inputs = [*options.inputs, options.parameters, options.gazetteer, options.mentions]
     folders = [path for path in inputs if path and Path(path).is_dir()]
     store = options.store
@@ -209,7 +209,6 @@ def _own_format(domain: str, to: str) -> "OutputFormat | None":
     if to in EVERYWHERE:
         return None
     from partita.domains import find_domain
-    from partita.plugins import PACKAGES, where_from
 
     own = {one.name: one for one in find_domain(domain).output_formats}
     if to in own:

@@ -11,6 +11,7 @@ from partita.cli.command import command
 from partita.cli.console import Console
 from partita.cli.output import MANY, SOLVED, ClustersFile, Output, ReplacedFile, Sink, view_of
 from partita.errors import InputError
+from partita.files.writing import refuse_inputs
 from partita.options import (
     EXCEL_SAFE,
     MEMORY,
@@ -150,8 +151,6 @@ def solve(options: SolveCommand, console: Console) -> None:
 def _refuse_overwriting(
     out: Path | None, clusters: Path | None, inputs: Sequence[str | Path | None]
 ) -> None:
-    from partita.files.writing import refuse_inputs
-
     one_file = out is not None and clusters is not None and out.resolve() == clusters.resolve()
     if out is not None and one_file and (out.is_file() or not out.exists()):
         raise InputError("is named by --out and by --clusters (expected two files)", file=str(out))

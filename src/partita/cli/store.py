@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from partita.cli.command import command
 from partita.cli.console import Console
 from partita.errors import InputError, Unavailable
+from partita.files.writing import refuse_inputs, write_atomically
 from partita.options import (
     EXCEL_SAFE,
     STORE,
@@ -131,7 +132,6 @@ def export(options: ExportCommand, console: Console) -> None:
       partita export monday --table graph --to graphml --out mentions.graphml
     """
     from partita.app.workspace import open_workspace
-    from partita.files.writing import refuse_inputs
     from partita.store.store import default_store
 
     out, store = options.out, options.store
@@ -176,8 +176,6 @@ def report(options: ReportCommand, console: Console) -> None:
       partita report demo --out report.html
       partita report results.jsonl --texts reports --out report.html
     """
-    from partita.files.writing import refuse_inputs, write_atomically
-
     out = options.out
     refuse_inputs(out, [options.run, *options.texts, *options.keys, options.store])
     page = _of_file(console, options) if is_file(options.run) else _of_store(options)

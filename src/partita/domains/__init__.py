@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from partita.errors import InputError, PartitaError
+from partita.parameters import shipped_text
 from partita.plugins import DOMAINS, EntryPoint, installed, load_plugin
 
 if TYPE_CHECKING:
@@ -159,7 +160,6 @@ class Domain(Protocol):
     def parameter_text(self) -> str:
         """The text of the parameter file, or of the shipped one."""
         from partita.files.text import whole_text
-        from partita.parameters import shipped_text
 
         if self.parameter_file is not None:
             return whole_text(self.parameter_file)
