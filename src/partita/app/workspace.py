@@ -34,12 +34,12 @@ class Workspace(StoredRuns):
         with self.store.reading() as connection:
             return [_run(row) for row in runs.list_runs(connection)]
 
-    def run(self, name: str) -> Object:
-        with self.reading(name) as connection:
-            (row,) = runs.list_runs(connection, name)
+    def run(self, run: str) -> Object:
+        with self.reading(run) as connection:
+            (row,) = runs.list_runs(connection, run)
             kind = runs.model_kind(connection, row["model_id"])
             return _run(row) | {
-                "sorts": reading.entity_types(connection, name),
+                "sorts": reading.entity_types(connection, run),
                 "untrainable": store_training.untrainable(row, kind),
             }
 
@@ -67,10 +67,10 @@ class Workspace(StoredRuns):
             counting = runs.counting(runs.select_keys(connection, run, names))
             return content | {"keys": reading.rows_by(counting, "set")}
 
-    def set(self, run: str, name: str) -> Object:
+    def set(self, run: str, set: str) -> Object:  # noqa: A002
         """Return a set as a line of results."""
         with self.reading(run) as connection:
-            return reading.read_set(connection, run, name)
+            return reading.read_set(connection, run, set)
 
     def entities(
         self,

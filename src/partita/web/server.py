@@ -10,10 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
+from inspect import Parameter, Signature
+from itertools import starmap
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 from urllib.parse import unquote
@@ -442,80 +444,167 @@ ExportFormat = Literal["csv", "jsonl", "parquet", "graphml"]
 
 # --- registration ---
 
+RUN, SET = "/api/runs/{run}", "/api/runs/{run}/sets/{set}"
+OF_RUN: dict[str, Any] = {"run": Run}
+OF_SET: dict[str, Any] = {"run": Run, "set": SetName}
+PAGE: dict[str, Any] = {"offset": (Offset, 0), "limit": (Limit, 100)}
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOn:
+    """A route whose request a worker process answers.
+
+    `takes` are its parameters with their types, or their types and defaults; `call` is what the
+    process is asked for, by default the name of the route.
+    """
+
+    name: str
+    way: Literal["read", "write", "compute"]
+    path: str
+    help: str
+    description: str
+    answer: Any
+    takes: Mapping[str, Any] = field(default_factory=dict)
+    body: type[models.RequestModel] | None = None
+    call: str = ""
+    method: str = ""
+    status: int = HTTPStatus.OK
+
+    def endpoint(self) -> Callable[..., Any]:
+        """Return the function that FastAPI calls, with the signature that it reads."""
+
+        async def endpoint(backend: Backend, request: Request, **arguments: Any) -> Response:
+            call, body = self.call or self.name, b""
+            if self.way == "read":
+                return await backend.read(call, **arguments)
+            if self.body is not None:
+                body = await request.body()
+                models.check(self.body, body)
+            if self.way == "write":
+                return await backend.write(call, body, status=self.status, **arguments)
+            answer = backend.compute(call, body, status=self.status, **arguments)
+            return await (until_disconnected(request, answer) if self.body else answer)
+
+        endpoint.__name__, endpoint.__doc__ = self.name, self.help
+        given = {"backend": Here, "request": Request, **self.takes}
+        endpoint.__dict__["__signature__"] = Signature(list(starmap(_parameter, given.items())))
+        return endpoint
+
+
+def _parameter(name: str, kind: Any) -> Parameter:
+    kind, default = kind if isinstance(kind, tuple) else (kind, Parameter.empty)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+RUNS = (
+    PassedOn("all_runs", "read", "/api/runs", "List the runs of the store.",
+             "All runs of the store.", list[answers.RunJson], call="runs"),
+    PassedOn("one_run", "read", RUN,
+             "Return a run: its domain, model, settings, inputs and outcome.",
+             "The settings, inputs, times and outcome of the run.", answers.RunJson, OF_RUN,
+             call="run"),
+    PassedOn("delete_run", "write", RUN, "Delete a run with its texts, answers and keys.",
+             "The name of the run.", answers.DeletedRun, OF_RUN, call="delete", method="DELETE"),
+    PassedOn("messages", "read", f"{RUN}/messages",
+             "List the messages of a run with the uncertainty of each.",
+             "The total and one page of messages.", answers.MessagePage,
+             {"run": Run, "search": (Search, ""), "order": (Order, "text"), **PAGE}),
+    PassedOn("message", "read", f"{RUN}/messages/{{message}}",
+             "Return a message with its text, coreference sets, single templates, entities and "
+             "keys.",
+             "The text, sets and entities.", answers.MessageJson,
+             {"run": Run, "message": MessageId}),
+    PassedOn("one_set", "read", SET,
+             "Return a coreference set with its distribution, as in a line of a results file.",
+             "A result.", answers.ResultJson, OF_SET, call="set"),
+    PassedOn("entities", "read", f"{RUN}/entities",
+             "List the merged entities of a run with their slot values and probabilities.",
+             "The total and one page of entities.", answers.EntityPage,
+             {"run": Run, "search": (Search, ""), "sort": (Word, ""),
+              "order": (EntityOrder, "text"), **PAGE}),
+)  # fmt: skip
+KEYS = (
+    PassedOn("keys", "read", f"{SET}/keys",
+             "List the keys (gold labels) of a set. The newest key of each author counts.",
+             "All keys of the set.", list[answers.KeyJson], OF_SET),
+    PassedOn("write_key", "write", f"{SET}/keys",
+             "Save a key. Nothing is overwritten: earlier keys are kept. A key that contradicts "
+             "what is\nknown of its templates is refused unless it has `override`.",
+             "The id of the key, and newer keys of others that the author had not seen.",
+             answers.SavedKey, OF_SET, models.KeyRequest, "key", status=HTTPStatus.CREATED),
+    PassedOn("withdraw_key", "write", f"{SET}/keys",
+             "Withdraw the keys of an author for a set. They are kept and no longer count.",
+             "How many keys.", answers.WithdrawnKeys, {**OF_SET, "author": Author},
+             call="withdraw", method="DELETE"),
+    PassedOn("agreement", "read", f"{SET}/agreement",
+             "Return how the authors of a set agree. The configuration with most votes is used "
+             "for\ntraining and evaluation; equal ones have equal weight.",
+             "Each configuration with its votes.", answers.AgreementJson, OF_SET),
+    PassedOn("next_sets", "compute", f"{RUN}/next",
+             "List the sets to key next, by the expected gain for the model.",
+             "Sets, the most informative first.", list[answers.NextSet],
+             {"run": Run, "limit": (Limit, 10)}, call="next"),
+    PassedOn("curve", "compute", f"{RUN}/curve",
+             "Return the learning curve over the keys of a run.",
+             "Bits by number of keys; calibration.", answers.Curve, OF_RUN),
+    PassedOn("evaluation", "compute", f"{RUN}/evaluation", "Score a run against its keys.",
+             "The run scored against its keys.", dict[str, Any], OF_RUN, call="evaluate"),
+)  # fmt: skip
+EXPLAINED = "The contribution of each feature and of the other templates."
+COMPUTED = (
+    PassedOn("resolve", "compute", "/api/resolve",
+             "Resolve a message, from text to entities, without storing it.", "The message.",
+             answers.MessageJson, body=models.ResolveRequest),
+    PassedOn("why_text", "compute", "/api/why",
+             "Explain two templates of a message without storing it.", EXPLAINED,
+             answers.ExplanationJson, body=models.WhyRequest),
+    PassedOn("fuse", "compute", "/api/fuse",
+             "Fuse sources, which may contradict each other, into values with probabilities.",
+             "Values, claims, trust.", dict[str, Any], body=models.FuseRequest),
+    PassedOn("cluster", "compute", "/api/cluster",
+             "Cluster records by the scores of their pairs, or compare clusters with them; the "
+             "most\nuncertain sets come first.",
+             "Sets.", answers.ReviewSets, body=models.ClusterRequest),
+    PassedOn("ingest", "compute", f"{RUN}/messages",
+             "Resolve a message and add it to a run; with a domain, a missing run is created.",
+             "The message as stored.", answers.MessageJson, OF_RUN, models.NewMessageRequest,
+             status=HTTPStatus.CREATED),
+    PassedOn("add_tables", "write", f"{RUN}/tables",
+             "Store tables of records, pair scores, clusters or claims as a new run.",
+             "The run that holds the tables.", answers.RunJson, OF_RUN, models.NewTableRequest,
+             status=HTTPStatus.CREATED),
+    PassedOn("why", "compute", f"{SET}/why",
+             "Explain the probability that two templates of a set corefer.", EXPLAINED,
+             answers.ExplanationJson, {**OF_SET, "left": Left, "right": Right}, call="explain"),
+)  # fmt: skip
+
 
 def add_to(app: FastAPI) -> None:
     """Add all routes."""
-    _add_service_routes(app)
-    _add_store_routes(app)
-    _add_knowledge_routes(app)
-    _add_key_routes(app)
-    _add_computing_routes(app)
-
-
-def _add_service_routes(app: FastAPI) -> None:
     add = _adder(app, "Service")
     add("/api/health", health, "The service is up.", answers.Health)
     add("/api/metrics", metrics, "Metrics for Prometheus.", media_type="text/plain")
     add("/api/domains", domains, "The domains and models.", answers.Domains)
     add("/api/schema", result_schema, "The JSON Schema of a result.", dict[str, Any])
-
-
-def _add_store_routes(app: FastAPI) -> None:
-    add, run = _adder(app, "Runs"), "/api/runs/{run}"
-    add("/api/runs", all_runs, "All runs of the store.", list[answers.RunJson])
-    add(run, one_run, "The settings, inputs, times and outcome of the run.", answers.RunJson)
-    add(run, delete_run, "The name of the run.", answers.DeletedRun, method="DELETE")
-    add(f"{run}/messages", messages, "The total and one page of messages.", answers.MessagePage)
-    add(f"{run}/messages/{{message}}", message, "The text, sets and entities.", answers.MessageJson)
-    add(f"{run}/sets/{{set}}", one_set, "A result.", answers.ResultJson)
-    add(f"{run}/entities", entities, "The total and one page of entities.", answers.EntityPage)
-    add(f"{run}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
-    add(f"{run}/report.html", report, "The report.", media_type="text/html")
-
-
-def _add_knowledge_routes(app: FastAPI) -> None:
+    for tag, passed in (("Runs", RUNS), ("Keys and training", KEYS), ("Computing", COMPUTED)):
+        add = _adder(app, tag)
+        for one in passed:
+            add(
+                one.path, one.endpoint(), one.description, one.answer,
+                method=one.method, status=one.status, body=one.body,
+            )  # fmt: skip
+    add = _adder(app, "Runs")
+    add(f"{RUN}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
+    add(f"{RUN}/report.html", report, "The report.", media_type="text/html")
     add, path = _adder(app, "Knowledge base"), "/api/knowledge"
     add(path, knowledge, "The sizes and the types.", answers.KnowledgeOverview)
     add(f"{path}/entities", knowledge_entities, "The total and a page.", answers.KnowledgePage)
     add(f"{path}/entities/{{entity}}", knowledge_entity, "The entity.", dict[str, Any])
-
-
-def _add_key_routes(app: FastAPI) -> None:
-    add, run = _adder(app, "Keys and training"), "/api/runs/{run}"
-    keys_path = f"{run}/sets/{{set}}/keys"
-    add(keys_path, keys, "All keys of the set.", list[answers.KeyJson])
-    add(
-        keys_path,
-        write_key,
-        "The id of the key, and newer keys of others that the author had not seen.",
-        answers.SavedKey,
-        status=201,
-        body=models.KeyRequest,
-    )
-    add(keys_path, withdraw_key, "How many keys.", answers.WithdrawnKeys, method="DELETE")
-    agreed = "Each configuration with its votes."
-    add(f"{run}/sets/{{set}}/agreement", agreement, agreed, answers.AgreementJson)
-    add(f"{run}/next", next_sets, "Sets, the most informative first.", list[answers.NextSet])
-    started = {"status": 202, "body": models.TrainRequest}
-    add(f"{run}/train", train, "The id of the job.", answers.Started, **started)
+    add, started = _adder(app, "Keys and training"), {"status": 202, "body": models.TrainRequest}
+    add(f"{RUN}/train", train, "The id of the job.", answers.Started, **started)
     add("/api/jobs/{job}", job, "The state, progress, result and error.", answers.JobJson)
-    add(f"{run}/curve", curve, "Bits by number of keys; calibration.", answers.Curve)
-    add(f"{run}/evaluation", evaluation, "The run scored against its keys.", dict[str, Any])
-
-
-def _add_computing_routes(app: FastAPI) -> None:
-    add, run = _adder(app, "Computing"), "/api/runs/{run}"
-    explained = "The contribution of each feature and of the other templates."
-    add("/api/resolve", resolve, "The message.", answers.MessageJson, body=models.ResolveRequest)
-    add("/api/why", why_text, explained, answers.ExplanationJson, body=models.WhyRequest)
+    add = _adder(app, "Computing")
     add("/api/solve", solve, "A result.", answers.ResultJson, body=models.SolveRequest)
-    add("/api/fuse", fuse, "Values, claims, trust.", dict[str, Any], body=models.FuseRequest)
-    add("/api/cluster", cluster, "Sets.", answers.ReviewSets, body=models.ClusterRequest)
-    new = {"status": 201, "body": models.NewMessageRequest}
-    add(f"{run}/messages", ingest, "The message as stored.", answers.MessageJson, **new)
-    new = {"status": 201, "body": models.NewTableRequest}
-    add(f"{run}/tables", add_tables, "The run that holds the tables.", answers.RunJson, **new)
-    add(f"{run}/sets/{{set}}/why", why, explained, answers.ExplanationJson)
 
 
 def _adder(app: FastAPI, tag: str) -> Callable[..., None]:
@@ -671,108 +760,7 @@ async def _known(backend: Backend, part: str, **arguments: Any) -> Response:
     return await backend.read("knowledge", part=part, folder=folder, **arguments)
 
 
-# --- the store ---
-
-
-async def all_runs(backend: Here) -> Response:
-    """List the runs of the store."""
-    return await backend.read("runs")
-
-
-async def one_run(backend: Here, run: Run) -> Response:
-    """Return a run: its domain, model, settings, inputs and outcome."""
-    return await backend.read("run", name=run)
-
-
-async def delete_run(backend: Here, run: Run) -> Response:
-    """Delete a run with its texts, answers and keys."""
-    return await backend.write("delete", b"", status=200, run=run)
-
-
-async def add_tables(backend: Here, request: Request, run: Run) -> Response:
-    """Store tables of records, pair scores, clusters or claims as a new run."""
-    body = await request.body()
-    models.check(models.NewTableRequest, body)
-    return await backend.write("add_tables", body, run=run)
-
-
-async def messages(
-    backend: Here,
-    run: Run,
-    search: Search = "",
-    order: Order = "text",
-    offset: Offset = 0,
-    limit: Limit = 100,
-) -> Response:
-    """List the messages of a run with the uncertainty of each."""
-    return await backend.read(
-        "messages", run=run, search=search, order=order, offset=offset, limit=limit
-    )
-
-
-async def message(backend: Here, run: Run, message: MessageId) -> Response:
-    """Return a message with its text, coreference sets, single templates, entities and keys."""
-    return await backend.read("message", run=run, message=message)
-
-
-async def one_set(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
-    """Return a coreference set with its distribution, as in a line of a results file."""
-    return await backend.read("set", run=run, name=set)
-
-
-async def entities(
-    backend: Here,
-    run: Run,
-    search: Search = "",
-    sort: Word = "",
-    order: EntityOrder = "text",
-    offset: Offset = 0,
-    limit: Limit = 100,
-) -> Response:
-    """List the merged entities of a run with their slot values and probabilities."""
-    page = {"search": search, "sort": sort, "order": order, "offset": offset, "limit": limit}
-    return await backend.read("entities", run=run, **page)
-
-
-async def keys(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
-    """List the keys (gold labels) of a set. The newest key of each author counts."""
-    return await backend.read("keys", run=run, set=set)
-
-
-async def write_key(backend: Here, request: Request, run: Run, set: SetName) -> Response:  # noqa: A002
-    """Save a key. Nothing is overwritten: earlier keys are kept. A key that contradicts what is
-    known of its templates is refused unless it has `override`."""
-    body = await request.body()
-    models.check(models.KeyRequest, body)
-    return await backend.write("key", body, run=run, set=set)
-
-
-async def withdraw_key(backend: Here, run: Run, set: SetName, author: Author) -> Response:  # noqa: A002
-    """Withdraw the keys of an author for a set. They are kept and no longer count."""
-    return await backend.write("withdraw", b"", status=200, run=run, set=set, author=author)
-
-
-async def agreement(backend: Here, run: Run, set: SetName) -> Response:  # noqa: A002
-    """Return how the authors of a set agree. The configuration with most votes is used for
-    training and evaluation; equal ones have equal weight."""
-    return await backend.read("agreement", run=run, set=set)
-
-
 # --- computations ---
-
-
-async def resolve(backend: Here, request: Request) -> Response:
-    """Resolve a message, from text to entities, without storing it."""
-    body = await request.body()
-    models.check(models.ResolveRequest, body)
-    return await until_disconnected(request, backend.compute("resolve", body))
-
-
-async def why_text(backend: Here, request: Request) -> Response:
-    """Explain two templates of a message without storing it."""
-    body = await request.body()
-    models.check(models.WhyRequest, body)
-    return await until_disconnected(request, backend.compute("why_text", body))
 
 
 async def solve(backend: Here, request: Request) -> Response:
@@ -783,49 +771,6 @@ async def solve(backend: Here, request: Request) -> Response:
     seconds = SOLVE_SHARE * backend.config.timeout
     answer = backend.compute("solve", body, large=large, seconds=seconds)
     return await until_disconnected(request, answer)
-
-
-async def fuse(backend: Here, request: Request) -> Response:
-    """Fuse sources, which may contradict each other, into values with probabilities."""
-    body = await request.body()
-    models.check(models.FuseRequest, body)
-    return await until_disconnected(request, backend.compute("fuse", body))
-
-
-async def cluster(backend: Here, request: Request) -> Response:
-    """Cluster records by the scores of their pairs, or compare clusters with them; the most
-    uncertain sets come first."""
-    body = await request.body()
-    models.check(models.ClusterRequest, body)
-    return await until_disconnected(request, backend.compute("cluster", body))
-
-
-async def ingest(backend: Here, request: Request, run: Run) -> Response:
-    """Resolve a message and add it to a run; with a domain, a missing run is created."""
-    body = await request.body()
-    models.check(models.NewMessageRequest, body)
-    answer = backend.compute("ingest", body, run=run, status=HTTPStatus.CREATED)
-    return await until_disconnected(request, answer)
-
-
-async def why(backend: Here, run: Run, set: SetName, left: Left, right: Right) -> Response:  # noqa: A002
-    """Explain the probability that two templates of a set corefer."""
-    return await backend.compute("explain", run=run, set=set, left=left, right=right)
-
-
-async def next_sets(backend: Here, run: Run, limit: Limit = 10) -> Response:
-    """List the sets to key next, by the expected gain for the model."""
-    return await backend.compute("next", run=run, limit=limit)
-
-
-async def curve(backend: Here, run: Run) -> Response:
-    """Return the learning curve over the keys of a run."""
-    return await backend.compute("curve", run=run)
-
-
-async def evaluation(backend: Here, run: Run) -> Response:
-    """Score a run against its keys."""
-    return await backend.compute("evaluate", run=run)
 
 
 async def report(backend: Here, run: Run) -> Response:
