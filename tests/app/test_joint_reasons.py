@@ -11,8 +11,7 @@ import pytest
 
 import partita
 from oracles.joint_explained import decision
-from partita.app.explain import Explanation
-from partita.app.joint_reasons import TOGETHER
+from partita.app.explain import TOGETHER, Explanation
 from partita.app.run import ResolvedMessage
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.features import joint_columns

@@ -49,6 +49,7 @@ from partita.tables import Table, read_table
 from partita.tables.reading import is_frame
 from partita.templates.schema import Schema
 from partita.templates.slots import symbol
+from partita.views.fusion import entities_json, fused_json, held_out_plots, masses_json
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -694,8 +695,6 @@ def _refuse_names(sources: Sequence[Content | FuseSource]) -> None:
 
 def report_of(fused: AnyFusion, without: str | None = None) -> dict[str, Any]:
     """Return a fusion as `partita fuse --json` writes it."""
-    from partita.views.fusion import entities_json, fused_json, masses_json
-
     if isinstance(fused, EntityFusion):
         return entities_json(fused.fused, fused.domain, fused.changes, without)
     if isinstance(fused, MassFusion):
@@ -789,8 +788,6 @@ class Belief(Tabular):
 
     def _repr_html_(self) -> str:
         """Return the values, and for claims how far to believe them."""
-        from partita.views.fusion import held_out_plots
-
         beliefs = self.fusion.fused.slots if isinstance(self.fusion, Fusion) else ()
         return Tabular._repr_html_(self) + held_out_plots(beliefs)
 

@@ -17,6 +17,7 @@ from weakref import finalize
 import numpy as np
 
 from partita.app.batch import Outcome, OutputForms, WorkPiece, gc_paused, process
+from partita.app.solve import Solver, parameters_file
 from partita.configurations import MODELS
 from partita.core import (
     Budget,
@@ -31,6 +32,7 @@ from partita.files.text import whole_text
 from partita.options import default_memory
 from partita.parameters import shipped_text
 from partita.pipeline import Keep, Resolved, Stages, resolve
+from partita.results.result_lines import entities_end, entity_json, line_head, singletons_line
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
 
@@ -229,8 +231,6 @@ class Runner:
     @cached_property
     def solver(self) -> Solver:
         """The model of configurations over pairs."""
-        from partita.app.solve import Solver
-
         settings = self.settings
         of_model = settings.model in ("greedy", "scaled", "forest")
         return Solver(
@@ -287,8 +287,6 @@ def stored_settings(settings: Settings) -> dict[str, Any]:
 
 def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
     """Return the settings of a stored run, with the text of its parameters if it has any."""
-    from partita.app.solve import parameters_file
-
     stored = row["asked"]
     return Settings(
         stored["domain"],
@@ -462,8 +460,6 @@ def _exported(
 
 def message_object(message: RawMessage, resolved: Resolved) -> dict[str, Any]:
     """Return a resolved message as stores keep it and pages show it."""
-    from partita.results.result_lines import entity_json
-
     *sets, alone = map(json.loads, result_lines(resolved, {}))
     return _object(message, resolved.message.fields) | {
         "sets": sets,
@@ -535,8 +531,6 @@ class StreamedLines(Collection[str]):
 
     def keep(self, distribution: Distribution) -> WindowPairs:
         """Write the line of a window up to its entities, and what the report needs."""
-        from partita.results.result_lines import line_head
-
         start, value = self.file.seek(0, os.SEEK_END), distribution.marginals.value
         if self.forms.view:
             self.file.write(value[np.triu_indices(len(value), 1)].tobytes())
@@ -573,8 +567,6 @@ def result_lines(
 
     `heads` are the lines up to their entities, if they are made already.
     """
-    from partita.results.result_lines import entities_end, line_head, singletons_line
-
     name, first = resolved.message.id, dict[str, list[int]]()
     for number, entity in enumerate(resolved.entities):
         first.setdefault(entity.templates[0], []).append(number)

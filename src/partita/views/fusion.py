@@ -19,6 +19,7 @@ from partita.fusion.claims import Claims
 from partita.fusion.fuse import Fused, ValueChange
 from partita.fusion.tempering import effective_claims
 from partita.fusion.warnings import belief_warnings, conflicts
+from partita.results.result_lines import figure_json, result_line
 from partita.views.layout import WIDTH, cell, clean, count_text, cut_text, text_bar
 
 if TYPE_CHECKING:  # claims are shown without what links records
@@ -545,8 +546,6 @@ def _renamed(document: dict[str, Any], field: str, key: str) -> dict[str, Any]:
 def _entity_json(
     entity: FusedEntity, fused: FusedRecords, set_of_record: dict[str, int]
 ) -> dict[str, Any]:
-    from partita.results.result_lines import figure_json
-
     group = fused.sets[set_of_record[entity.anchor]].set
     document: dict[str, Any] = {"id": entity.id, "sort": entity.type}
     if entity.name:
@@ -562,8 +561,6 @@ def _entity_json(
 
 
 def _slot_json(slot: EntitySlot, entity: FusedEntity) -> dict[str, Any]:
-    from partita.results.result_lines import figure_json
-
     values = [
         {
             "value": value.value,
@@ -594,8 +591,6 @@ def _record_json(record: SourceRecord) -> dict[str, Any]:
 
 def _set_json(resolved: ResolvedSet) -> dict[str, Any]:
     """Return a set as in result lines, with the pairs on which sources contradict each other."""
-    from partita.results.result_lines import result_line
-
     assert resolved.set.distribution is not None
     document: dict[str, Any] = json.loads(result_line(resolved.set.distribution))
     conflict = np.zeros((0, 0)) if resolved.set.masses is None else resolved.set.masses.conflict
