@@ -25,8 +25,7 @@ from partita.linkage.nearest_engine import NearestEngine
 from partita.linkage.pair_features import PairEnds
 from partita.linkage.pair_trees import PairTrees
 from partita.options import LinkOptions
-from research.record_panel import FAMILIES, PanelSet, read_panel, true_pairs
-from research.train_pair_trees import train
+from research.train_pair_trees import FAMILIES, PanelSet, read_panel, train, true_pairs
 
 SURE = 0.9  # of `exact`: clusters whose share of right ones is counted
 BASELINE = 0.4  # least cosine of the best match by weighted words

@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 
 from partita.errors import InputError
 from partita.rules.domain_files import read_domain
-from research.measure_groups import group_scores, grouping, measure_groups, tree_files, trees
-from research.tree_groups import noun_groups, score, verb_groups
+from research.measure_groups import (
+    group_scores,
+    grouping,
+    measure_groups,
+    noun_groups,
+    score,
+    tree_files,
+    trees,
+    verb_groups,
+)
 
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
 

@@ -14,8 +14,7 @@ from partita.configurations.joint.posterior import joint_posterior
 from partita.core import Configuration, Document, Posterior, Template
 from partita.corpora.keys import match_mentions
 from partita.evaluation.scores import b_cubed, ceaf_entity, lea, muc
-from research.raw import FIGURES, measure_raw, raw_figures, raw_json, raw_markdown
-from research.text_models import keyed_document
+from research.raw import FIGURES, keyed_document, measure_raw, raw_figures, raw_json, raw_markdown
 
 
 def cells(labels: list[int]) -> list[frozenset[int]]:

@@ -16,7 +16,7 @@ from partita.configurations.odds import ScaledParameters, scale_log_odds
 from partita.core import Configuration, CoreferenceSet, PairProbabilities
 from partita.errors import InputError
 from research.solve_parameters.greedy import KeyedSet
-from research.solve_parameters.scaled import (
+from research.train_solve_parameters import (
     DEVIATION,
     EVIDENTIAL,
     key_bits,

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from research.solve_parameters import sets
-from research.solve_parameters.sets import FLOOR, FOLDS, LARGEST, keyed_sets
-from research.solve_parameters.tables import WHOLE, Table, candidates, read_records
+from research.solve_parameters.sets import (
+    FLOOR,
+    FOLDS,
+    LARGEST,
+    WHOLE,
+    Table,
+    candidates,
+    keyed_sets,
+    read_records,
+)
 
 TABLE = Table("people.csv", "who", ("name", "town"), ((("town", WHOLE),), (("name", 3),)))
 

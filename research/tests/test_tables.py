@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partita.errors import InputError
-from research.solve_parameters.tables import WHOLE, Table, candidates, comparisons, read_records
+from research.solve_parameters.sets import WHOLE, Table, candidates, comparisons, read_records
 
 TABLE = Table(
     "people.csv",

@@ -10,12 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from partita.errors import InputError
-from research import text_models
 from research.__main__ import app
 from research.analyser import AnalyserSettings, MentionSettings, ParserSettings
-from research.raw import RawDesign, study_raw
+from research.raw import RawDesign, study_raw, text_templates, train_text_models
 from research.tagger import TaggerSettings
-from research.text_models import text_templates, train_text_models
 
 SMALL = AnalyserSettings(
     TaggerSettings(bits=14, runs=1),
@@ -51,7 +49,7 @@ def test_both_kinds_of_documents_are_learned_from(
 ) -> None:
     learned: list[object] = []
     monkeypatch.setattr(
-        text_models, "train_joint", lambda documents, **_: learned.extend(documents)
+        "research.raw.train_joint", lambda documents, **_: learned.extend(documents)
     )
     file = corpus(tmp_path / "toy.conllu", 12)
     models = train_text_models([file], settings=SMALL, folds=3)
