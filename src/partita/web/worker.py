@@ -327,7 +327,7 @@ def entity(folder: str, name: str) -> Row:
     relations = [
         row
         | {"source_name": called[row["source"]], "target_name": called[row["target"]]}
-        | {"relation": stated_relation(row["relation"], row["status"])}
+        | {"relation": stated_relation(row["relation"], row.get("status", "asserted"))}
         for row in tables["relations"]
         if name in (row["source"], row["target"])
     ]
