@@ -13,8 +13,9 @@ from partita.rules.build import Contribution
 from partita.rules.cascade import Analysis
 from partita.rules.domain import RuleSet, TemplateType
 from partita.rules.extractor import ExtractedTemplates, extract
-from partita.rules.phrases import Phrase, SharedPhrase
-from partita.rules.template_context import (
+from partita.rules.phrases import (
+    Phrase,
+    SharedPhrase,
     phrase_head,
     phrase_modifiers,
     phrase_number,

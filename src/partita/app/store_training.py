@@ -23,7 +23,7 @@ from partita.evaluation import calibration
 from partita.evaluation.splits import cut_document
 from partita.results.result_lines import template_of
 from partita.store import reading, runs, tables
-from partita.store.shapes import PLACE
+from partita.store.runs import PLACE
 from partita.store.store import Store
 from partita.templates.schema import Schema
 from partita.text.raw_messages import RawMessage

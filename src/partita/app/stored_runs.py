@@ -30,7 +30,7 @@ from partita.results.result_lines import VERSION, template_of
 from partita.results.saved_results import Result, result_of
 from partita.store import reading, runs
 from partita.store.reading import FORMS, export_table, table_named
-from partita.store.shapes import PLACE as STORED
+from partita.store.runs import PLACE as STORED
 from partita.store.store import Store
 from partita.text.messages import LIMIT, parse_message, read_texts, valid_unicode
 from partita.text.raw_messages import RawMessage

@@ -14,9 +14,10 @@ from partita.errors import InputError
 from partita.rules.build import Contribution, Refusal, fit_value
 from partita.rules.cascade import Analysis, Cascade, CascadeStep, TokenColumns
 from partita.rules.domain import At, Rule, RuleSet
-from partita.rules.phrases import Phrase, SharedPhrase
-from partita.rules.template_context import (
+from partita.rules.phrases import (
+    Phrase,
     PhraseRelations,
+    SharedPhrase,
     context_of,
     described_by,
     phrase_form,

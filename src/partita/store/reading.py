@@ -28,9 +28,8 @@ from sqlalchemy import (
 
 from partita.errors import InputError, Unavailable, Unknown
 from partita.files.writing import replacing, replacing_bytes, write_errors
-from partita.store import shapes, tables
-from partita.store.runs import family
-from partita.store.shapes import Row, entity_object
+from partita.store import runs, tables
+from partita.store.runs import Row, entity_object, family
 from partita.tables.writing import csv_text
 
 
@@ -92,7 +91,7 @@ def template_sets(connection: Connection, run: str, names: Sequence[str]) -> dic
             "incompatible": row["incompatible"],
             "must": row["more"].get("must", []),
             "templates": [
-                shapes.template_again(one, antecedents.get((row["message"], one["template"]), ()))
+                runs.template_again(one, antecedents.get((row["message"], one["template"]), ()))
                 for one in templates.get(row["message"], ())
                 if _holds(row, one["set_name"], one["template"])
             ],
@@ -144,7 +143,7 @@ def _templates(connection: Connection, run: str, message: str) -> Homed:
     )
     by_template = rows_by(antecedent_rows, "template")
     return [
-        (row["set_name"], shapes.template_again(row, by_template.get(row["template"], ())))
+        (row["set_name"], runs.template_again(row, by_template.get(row["template"], ())))
         for row in template_rows
     ]
 
@@ -156,7 +155,7 @@ def _entities(connection: Connection, run: str, message: str) -> Homed:
     )
     by_entity = rows_by(values, "entity")
     return [
-        (row["set_name"], shapes.entity_object(row, by_entity.get(row["entity"], ())))
+        (row["set_name"], runs.entity_object(row, by_entity.get(row["entity"], ())))
         for row in entity_rows
     ]
 
@@ -201,11 +200,11 @@ def _set(
     name = row["set_name"]
     inside = {
         "templates": templates,
-        "pairs": shapes.pair_objects(pairs.get(name, ()), templates),
-        "configurations": [shapes.configuration_object(one) for one in listed.get(name, ())],
+        "pairs": runs.pair_objects(pairs.get(name, ()), templates),
+        "configurations": [runs.configuration_object(one) for one in listed.get(name, ())],
         "entities": entities,
     }
-    return shapes.set_object(row, inside)
+    return runs.set_object(row, inside)
 
 
 def _holds(row: Any, home: str | None, template: str) -> bool:
