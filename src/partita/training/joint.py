@@ -17,6 +17,7 @@ from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel, layout
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.errors import InputError
+from partita.training.joint_kernels import Decisions, decisions_of, gradient, step
 
 if TYPE_CHECKING:
     from partita.training.joint_kernels import Decisions
@@ -27,8 +28,6 @@ Weights = tuple[Single, Single, Single, Single, Single]
 
 def key_decisions(document: Document, lexemes: Mapping[str, int]) -> Decisions:
     """Return the decisions that lead to a document's key."""
-    from partita.training.joint_kernels import decisions_of
-
     columns = joint_columns(document.templates, lexemes)
     key = restricted_growth(document.labels[columns.order])
     decisions: Decisions = decisions_of(columns.mentions, key)
@@ -42,8 +41,6 @@ def decision_losses(
 
     `kept` (decisions, CHOOSABLE) says which characteristics it may use; temperatures are left out.
     """
-    from partita.training.joint_kernels import gradient
-
     arrays = (model.table, model.bias, model.out, model.other, model.gate)
     table, bias, out, other, gate = (array.astype(np.float32) for array in arrays)
     weights, count = (table, bias, out, other, gate), len(decisions.answers)
@@ -56,8 +53,6 @@ def decision_losses(
 
 def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
     """Concatenate decisions; row numbers continue."""
-    from partita.training.joint_kernels import Decisions
-
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     offsets = np.cumsum([0] + [len(part.codes) for part in parts]).tolist()
     begins = [part.begin[1:] + first for part, first in zip(parts, offsets, strict=False)]
@@ -145,8 +140,6 @@ class Optimiser:
 
     def epoch(self, lessons: Lessons, epoch: int, rng: np.random.Generator) -> float:
         """Visit the decisions of an epoch; return the mean loss in bits."""
-        from partita.training.joint_kernels import gradient
-
         settings, decisions, order = self.settings, lessons.decisions, lessons.visited(rng)
         losses, count = np.zeros(len(decisions.answers)), len(order)
         for first in range(0, count, settings.batch):
@@ -159,8 +152,6 @@ class Optimiser:
         return float(losses[order].mean() / np.log(2.0))
 
     def _step(self, progress: float) -> None:
-        from partita.training.joint_kernels import step
-
         self.steps += 1
         rate = (
             self.settings.rate

@@ -10,6 +10,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from partita.configurations.count import count_configurations, log2_of
+from partita.configurations.exact.kernels import choose, fill_best
 from partita.configurations.exact.listed import (
     LISTED,
     cell_order,
@@ -138,8 +139,6 @@ class SubsetPosterior:
 
 def compiled_best(log_w: FloatArray) -> FloatArray:
     """Return the best log-weight of every subset."""
-    from partita.configurations.exact.kernels import fill_best
-
     fill_best(log_w, most := np.empty_like(log_w))
     return most
 
@@ -219,8 +218,6 @@ def _next_cells(tables: SubsetTables, rest: IntArray, rng: np.random.Generator) 
     order = order[rest[order] > 0]
     uniforms = rng.random(len(order))
     if len(tables.log_w) > 1 << SMALL:
-        from partita.configurations.exact.kernels import choose
-
         by_uniform = np.lexsort((uniforms, rest[order]))
         order, chosen = order[by_uniform], np.empty(len(order), dtype=np.int64)
         choose(tables.log_w, tables.log_z, rest[order], uniforms[by_uniform], chosen)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from partita.configurations.exact.kernels import fill_log_normalisers, fill_normalisers
 from partita.configurations.exact.subsets import (
     BLOCK_BITS,
     SUM,
@@ -186,8 +187,6 @@ def normalisers(w: FloatArray, by: str) -> FloatArray:
         from partita.configurations.exact.ranked import ranked_normalisers
 
         return ranked_normalisers(w)
-    from partita.configurations.exact.kernels import fill_normalisers
-
     z = np.empty_like(w)
     fill_normalisers(w, z)
     return z
@@ -195,8 +194,6 @@ def normalisers(w: FloatArray, by: str) -> FloatArray:
 
 def logarithmic_normalisers(log_w: FloatArray) -> FloatArray:
     """Return log Z of every subset without leaving logarithms, ten times as slowly."""
-    from partita.configurations.exact.kernels import fill_log_normalisers
-
     fill_log_normalisers(log_w, log_z := np.empty_like(log_w))
     return log_z
 
