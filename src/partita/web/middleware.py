@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from starlette.responses import Response
+
 from partita.web.config import LOOPBACK, ServiceConfig
 from partita.web.error_responses import (
     PROBLEM_JSON,
@@ -73,7 +75,11 @@ class Middleware:
         try:
             await self._handle(scope, receive, answer)
         except Exception as error:
-            await _send_error(error, answer)
+            response = error_response(error)
+            if response.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
+                _log.error("a request failed", exc_info=error)
+            if not answer.status:  # else the answer has begun already
+                await response(scope, receive, answer)
         finally:
             self._open_requests -= 1
             self._count(scope, answer.status, time.perf_counter() - started)
@@ -146,26 +152,10 @@ def _with_defaults(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
     return [*headers, *(header for header in DEFAULT_HEADERS if header[0] not in names)]
 
 
-async def _send_error(error: Exception, answer: _Answer) -> None:
+def error_response(error: Exception) -> Response:
+    """Return the answer for an error, as problem details."""
     problem = request_error(error)
-    if problem.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        _log.error("a request failed", exc_info=error)
-    if answer.status:  # the answer has begun already
-        return
-    body = error_body(problem)
-    headers = {
-        "content-type": PROBLEM_JSON,
-        "content-length": str(len(body)),
-        **problem.headers,
-    }
-    await answer(
-        {
-            "type": "http.response.start",
-            "status": problem.status,
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-        }
-    )
-    await answer({"type": "http.response.body", "body": body})
+    return Response(error_body(problem), problem.status, problem.headers, PROBLEM_JSON)
 
 
 # --- access ---

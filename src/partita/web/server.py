@@ -55,9 +55,8 @@ from partita.web.error_responses import (
     error_body,
     invalid_request,
     json_bytes,
-    request_error,
 )
-from partita.web.middleware import Metrics, Middleware
+from partita.web.middleware import Metrics, Middleware, error_response
 from partita.web.process_pool import ProcessPool, request_frame
 
 DESCRIPTION = """\
@@ -189,12 +188,10 @@ def _prepared(name: str, content: bytes) -> bytes:
 async def _on_error(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):  # of the router: an unknown path or method
         line = f"{request.method} {request.url.path}: {error.detail}"
-        problem = RequestError(error.status_code, line, error.headers)
+        error = RequestError(error.status_code, line, error.headers)
     elif isinstance(error, RequestValidationError):
-        problem = invalid_request(error.errors())
-    else:
-        problem = request_error(error)
-    return Response(error_body(problem), problem.status, problem.headers, PROBLEM_JSON)
+        error = invalid_request(error.errors())
+    return error_response(error)
 
 
 KEEP_ALIVE = 15  # seconds that an idle connection stays open
