@@ -166,8 +166,8 @@ def level_of_clean_tables(source: IntArray, ends: PairEnds, score: FloatArray) -
 
     The matches of one table are those of the other. So every way of estimating their number is
     applied to both, and the lower number holds: the other has an excess that matches do not
-    explain. Rivals tell most, but only where most records match and both tables agree; else the
-    middle one of the other ways is taken.
+    explain. Rivals tell most, but only where most records match and both tables agree, and then by
+    the mean of both; else the middle one of the other ways is taken.
     """
     places = Places.of(source, ends)
     mutual = np.sort(score[mutual_best(places.ends, score, len(places.smaller))])[::-1]
@@ -177,9 +177,10 @@ def level_of_clean_tables(source: IntArray, ends: PairEnds, score: FloatArray) -
         return MatchLevel(0.0, FEW_ERROR, estimates, {"trees": int((mutual > 0.0).sum())})
     found = [_matches_of(places.ends, score, side) for side in (places.smaller, places.larger)]
     lower = {name: min(one[name] for one in found) for name in found[0]}
-    higher = max(one[RIVALS] for one in found)
-    if lower[RIVALS] < MOST * count or higher > AGREED * lower[RIVALS]:
-        del lower[RIVALS]
+    rivals = [one[RIVALS] for one in found]
+    agreed = max(rivals) <= AGREED * lower.pop(RIVALS)
+    if agreed and sum(rivals) >= 2.0 * MOST * count:
+        lower[RIVALS] = sum(rivals) / 2.0
     estimates = {name: score_at(mutual, matches) for name, matches in lower.items()}
     expected = lower.get(RIVALS, float(np.median(list(lower.values()))))
     middle = replace(_middle(estimates, mutual), expected=expected)
