@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from noisy_tables import QUALITY, as_csv, noisy_tables
+from noisy_tables import LEGAL, QUALITY, SPELLED, as_csv, noisy_tables
 from oracles.simulated_sources import (
     AcrossMeasured,
     Fact,
@@ -37,7 +37,6 @@ from partita.evaluation.rows import table
 from partita.fusion.entities import FusedRecords, Task, add_records, fuse_records
 from partita.fusion.run_results import read_run_results, run_records
 from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
-from partita.linkage.value_levels import record_value
 from partita.options import FuseOptions
 from partita.text.raw_messages import RawMessage
 
@@ -152,22 +151,20 @@ def written(count: int, rng: np.random.Generator) -> list[tuple[str, str]]:
 REPEATS = 0.3  # of the rows of two sources, in the second table
 
 
-def table_figures(
-    seed: int, entities: int = 300, repeats: float = 0.0, engine: str = "own"
-) -> dict[str, float]:
+def table_figures(seed: int, entities: int = 300, repeats: float = 0.0) -> dict[str, float]:
     """Fuse five noisy tables of companies without a domain; return F, stated and right things."""
     rows = noisy_tables(seed, entities, repeats=repeats)
     with TemporaryDirectory() as folder:
         paths = [Path(folder, f"{source}.csv") for source in QUALITY]
         for path in paths:
             path.write_text(as_csv(rows, path.stem), encoding="utf-8")
-        fused = fuse_entities(paths, FuseOptions(engine=engine)).fused
+        fused = fuse_entities(paths, FuseOptions()).fused
     lines = {source: iter(range(2, len(rows) + 2)) for source in QUALITY}
     meant = {f"{r.source}/{r.source}.csv:{next(lines[r.source])}/R": r.entity for r in rows}
     sizes = Counter(meant.values())
     members = [[meant[record.id] for record in entity.records] for entity in fused.entities]
     right = [len(set(one)) == 1 and sizes[one[0]] == len(one) for one in members]
-    names = Counter((record_value(r.cells["name"], "text").core, r.entity) for r in rows)
+    names = Counter((_without_form(r.cells["name"]), r.entity) for r in rows)
     return {
         "F": pair_f([Counter(one) for one in members], sizes),
         "name F": pair_f(_by_name(names), sizes),
@@ -175,6 +172,12 @@ def table_figures(
         "right": float(np.mean(right)),
         **{source: fused.learned.reliabilities[source] for source in QUALITY},
     }
+
+
+def _without_form(name: str) -> str:
+    """Return a name in lower case without points and legal forms."""
+    forms = {form.lower().replace(".", "") for form in (*LEGAL, *SPELLED.values())}
+    return " ".join(w for w in name.lower().replace(".", "").split() if w not in forms)
 
 
 def _by_name(names: Counter[tuple[str, int]]) -> list[Counter[int]]:

@@ -69,6 +69,7 @@ def measured(one: PanelSet, trees: PairTrees) -> PanelFigures:
     seconds = time.process_time() - began
     clusters = _codes([row.cluster for row in linked])
     pairs, _, odds = engine.scored_pairs(linked.settings)
+    assert (engine.order == np.arange(len(one.truth))).all()
     same = one.truth[pairs.ends.left] == one.truth[pairs.ends.right]
     probability = _stated(linked, engine, pairs.ends, odds)
     total = true_pairs(one.truth)

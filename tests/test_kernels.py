@@ -28,7 +28,7 @@ from partita.compilation import Kernel, loading
 from partita.compilation.library import CompiledEntry
 from partita.configurations.exact import kernels as exact_kernels
 from partita.fusion.numeric_kernels import central_intervals, window_owners
-from partita.linkage.value_levels import RecordValue, levels
+from partita.linkage.value_levels import edit_similarities_of
 
 Scene = Callable[[Path], Any]
 LIKE_NAMES = {"LOAD_GLOBAL", "LOAD_NAME", "IMPORT_FROM"}
@@ -238,8 +238,7 @@ def _exact(_folder: Path) -> Any:
 
 
 def _values(_folder: Path) -> Any:
-    texts = [RecordValue("Oslo", ("oslo",)), RecordValue("Olso", ("olso",))]
-    levels("name", texts, np.array([0, 0]), np.array([1, 0]))
+    edit_similarities_of(["oslo", "olso"], np.array([0, 0]), np.array([1, 0]))
     line = np.array([0, 3]), np.array([1.0, 2.0, 5.0])
     window_owners(*line, np.array([0.5, 0.2, 0.3]), np.array([0, 1, 2]), 1.5)
     return central_intervals(*line, np.ones(3), np.array([0.5, 0.2, 0.3]), 1.0, 0.8)

@@ -25,7 +25,7 @@ COMMANDS = {
     "run": ("run", "text.txt", "--json"),
     "cluster": ("cluster", "scores.csv"),
     "solve": ("solve", "scores.csv", "--json"),
-    "link": ("link", "records.csv", "--engine", "own"),
+    "link": ("link", "records.csv"),
     "sampled": ("solve", "scores.csv", "--method", "sampled", "--json"),
 }
 # A table of scores through the kernels of `cluster`, in a Python process that Spark has started.

@@ -378,9 +378,9 @@ class ClusterOptions(ClusteringOptions):
 
 ENGINE = Option(
     "Engine that compares records of tables: nearest (nearest neighbours and a pair model that "
-    "transfers), splink (on DuckDB) or own (learns how reliable sources are)",
+    "transfers) or splink (on DuckDB)",
     "NAME",
-    check=one_of(("nearest", "splink", "own")),
+    check=one_of(("nearest", "splink")),
     shown="nearest",
 )
 

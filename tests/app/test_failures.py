@@ -159,8 +159,8 @@ def test_records_of_a_source_that_fails_are_left_out(tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text('id,person,town\n1,"Ann\n', encoding="utf-8")
     with pytest.warns(UserWarning, match="1 source or slot failed"):
-        found = partita.fuse([*tables, bad], engine="own", errors="report")
-    assert found.values == partita.fuse(tables, engine="own").values
+        found = partita.fuse([*tables, bad], errors="report")
+    assert found.values == partita.fuse(tables).values
 
 
 def test_beliefs_in_total_conflict_are_reported(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return split(rows, tmp_path_factory.mktemp("people"), "people")
 
 
-@pytest.mark.parametrize("engine", [None, "own", "splink"])
+@pytest.mark.parametrize("engine", [None, "splink"])
 def test_link_and_fuse_give_the_same_clusters(tables: list[Path], engine: str | None) -> None:
     clusters = linked(tables, engine)
     assert fused(tables, engine) == clusters
@@ -78,7 +78,7 @@ def test_link_and_fuse_give_the_same_clusters(tables: list[Path], engine: str | 
 
 
 def test_the_order_of_tables_does_not_matter(tables: list[Path]) -> None:
-    assert fused(tables[::-1], "own") == linked(tables[::-1], "own") == linked(tables, "own")
+    assert fused(tables[::-1], None) == linked(tables[::-1], None) == linked(tables, None)
 
 
 @pytest.mark.corpus
@@ -97,16 +97,15 @@ def test_link_and_fuse_give_the_same_clusters_of_known_tables(
     assert fused(paths, engine) == linked(paths, engine)
 
 
-@pytest.mark.parametrize(("engine", "needed"), [("own", "prior"), ("nearest", "level")])
-def test_a_model_of_our_engines_is_read_again(tables: list[Path], engine: str, needed: str) -> None:
-    found = partita.link(tables, engine=engine)
+def test_a_model_of_our_engine_is_read_again(tables: list[Path]) -> None:
+    found = partita.link(tables)
     again = partita.link(tables, settings=found.settings)
     assert again.clusters == found.clusters
     assert [name for name, _ in found.weights(found.records[0].record, found.records[1].record)]
-    with pytest.raises(InputError, match=f"are those of the engine {engine}, not splink"):
+    with pytest.raises(InputError, match="are those of the engine nearest, not splink"):
         partita.link(tables, settings=found.settings, engine="splink")
-    with pytest.raises(InputError, match=f"have no {needed}"):
-        partita.link(tables, settings={k: v for k, v in found.settings.items() if k != needed})
+    with pytest.raises(InputError, match="have no level"):
+        partita.link(tables, settings={k: v for k, v in found.settings.items() if k != "level"})
 
 
 def test_nearest_neighbours_are_the_default_unless_settings_say_otherwise() -> None:

@@ -26,24 +26,14 @@ from partita.fusion.entities import Task, add_records, fuse_records
 from partita.fusion.record_files import table_records, table_slots
 from partita.fusion.source_records import merge_records
 from partita.fusion.sources import Content
-from partita.linkage.own_engine import OwnEngine, RecordModel, _prior
-from partita.linkage.record_tables import read_records
-from partita.linkage.value_levels import (
-    DIFFERENT,
-    NEAR,
-    SAME,
-    SHORT,
-    VARIANT,
-    levels,
-    record_value,
-)
+from partita.linkage.value_levels import edit_similarities_of
 from partita.options import FuseOptions
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from bench_across import table_figures
 from noisy_tables import QUALITY, as_csv, noisy_tables
 
-OWN = FuseOptions(engine="own")
+PLAIN = FuseOptions()
 
 
 def test_five_noisy_tables_are_linked_with_honest_probabilities():
@@ -92,8 +82,8 @@ def with_ids(tables, folder, first):
 def test_ids_of_rows_name_no_entities(tables, tmp_path, first):
     paths = with_ids(tables, tmp_path, first)
     assert needs_linkage(read_sources(paths))
-    fusion = fuse_entities(paths, OWN)
-    assert entities(fusion.fused) == entities(fuse_entities(tables, OWN).fused)
+    fusion = fuse_entities(paths, PLAIN)
+    assert entities(fusion.fused) == entities(fuse_entities(tables, PLAIN).fused)
     assert any("linked by their values" in note for note in fusion.notes) == (first(1) == 1)
 
 
@@ -111,7 +101,7 @@ def test_names_are_spelled_as_most_tables_spell_them(tmp_path):
         others = "".join(f"Person {k},18{k:02}-01-01\n" for k in range(10, 30))
         text = f"name,born\n{said},1815-12-10\n{others}"
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
-    fused = fuse_entities([tmp_path / f"{name}.csv" for name in "abc"], OWN).fused
+    fused = fuse_entities([tmp_path / f"{name}.csv" for name in "abc"], PLAIN).fused
     ada = next(entity for entity in fused.entities if "love" in entity.name.lower())
     assert ada.name == ada.slots["name"].values[0].text == "Ada Lovelace"
     assert ada.slots["name"].values[0].value == "Ada Lovelace"
@@ -119,15 +109,15 @@ def test_names_are_spelled_as_most_tables_spell_them(tmp_path):
 
 def test_the_order_of_tables_does_not_matter(tables):
     """The order changes that of sums alone, and so the last digits."""
-    found, other = (entities(fuse_entities(order, OWN).fused) for order in (tables, tables[::-1]))
+    found, other = (entities(fuse_entities(order, PLAIN).fused) for order in (tables, tables[::-1]))
     assert found == pytest.approx(other, abs=1e-12)
 
 
 def test_a_table_of_reliability_0_changes_nothing(tables, tmp_path):
     given_ = tmp_path / "reliabilities.csv"
     given_.write_text("source,reliability\nforum,0\n", encoding="utf-8")
-    without = fuse_entities(tables[:4], OWN).fused
-    assert entities(fuse_entities(tables, replace(OWN, reliability=given_)).fused) == entities(
+    without = fuse_entities(tables[:4], PLAIN).fused
+    assert entities(fuse_entities(tables, replace(PLAIN, reliability=given_)).fused) == entities(
         without
     )
 
@@ -135,7 +125,7 @@ def test_a_table_of_reliability_0_changes_nothing(tables, tmp_path):
 def test_added_records_equal_a_computation_from_scratch(tables):
     slots = table_slots(tables)
     *most, last = (table_records(path, slots) for path in tables)
-    before = fuse_records(merge_records(most), Task(slots.schema, linker=table_linker("own")))
+    before = fuse_records(merge_records(most), Task(slots.schema, linker=table_linker(None)))
     after = add_records(before, last)
     whole = merge_records([*most, last])
     scratch = fuse_records(whole, before.task, before.learned)
@@ -146,64 +136,13 @@ def test_added_records_equal_a_computation_from_scratch(tables):
 def test_a_column_that_one_table_lacks_is_missing_there(tmp_path):
     (tmp_path / "a.csv").write_text("Name,City\nAcme Ltd,Rome\nBorealis AG,Oslo\n")
     (tmp_path / "b.csv").write_text("name,phone\nACME Limited,123 456 789\nBorealis,77 88 99 11\n")
-    fused = fuse_entities([tmp_path / "a.csv", tmp_path / "b.csv"], OWN).fused
+    fused = fuse_entities([tmp_path / "a.csv", tmp_path / "b.csv"], PLAIN).fused
     assert sorted(fused.task.schema.slots) == ["City", "Name", "phone"]
-
-
-def learned(tmp_path, *tables):
-    """Return the model that our own engine learns from the records of tables a, b, …"""
-    paths = [tmp_path / f"{name}.csv" for name, _ in zip("abc", tables, strict=False)]
-    for path, table in zip(paths, tables, strict=True):
-        path.write_text(table)
-    engine = OwnEngine(read_records(paths), False, {})
-    return RecordModel.from_dict(engine.fit(None, print, print))
-
-
-def test_tables_with_nothing_in_common_leave_what_was_assumed(tmp_path):
-    """No matches among 2 · 3 pairs of two tables and 1 + 3 of one: smoothed shares, usual rates."""
-    model = learned(tmp_path, "name\nQuartz\nBelmont\n", "name\nIvory\nHudson\nWexford\n")
-    for found, pairs in ((model.prior, 2 * 3), (model.repeated, 1 + 3)):
-        share = 0.5 / (pairs + 1.0)
-        assert found == pytest.approx(np.log(share / (1 - share)))
-    assert model.reliability("a", "name") == pytest.approx(0.85)
-
-
-def test_columns_that_agree_are_more_reliable_than_those_that_differ(tmp_path):
-    names = ("Quartz", "Belmont", "Ivory", "Hudson", "Wexford", "Norvik", "Lumen", "Tarboro")
-    rows = [f"{name},{7919 * n % 1000 + 1000}" for n, name in enumerate(names)]
-    other = [f"{name},{6101 * n % 1000 + 5000}" for n, name in enumerate(names)]
-    model = learned(tmp_path, *("\n".join(["name,number", *each]) for each in (rows, other)))
-    assert model.reliability("a", "name") > 0.9 > 0.6 > model.reliability("a", "number")
-    assert model.prior == pytest.approx(np.log(8 / 56), abs=0.2)
-
-
-@pytest.mark.parametrize(
-    ("kind", "left", "right", "level"),
-    [
-        ("word", "Acme Foods Ltd", "acme foods ltd", SAME),
-        ("word", "Acme Foods Ltd", "Acme Foods Limited", VARIANT),
-        ("word", "Acme S.A.", "ACME", VARIANT),
-        ("word", "International Business Machines", "IBM Corp.", SHORT),
-        ("word", "Norvik Engineering AG", "Norvik Eng.", SHORT),
-        ("word", "Norvik Engineering", "Norvki Engineering", NEAR),
-        ("word", "Norvik Engineering", "Belmont Foods", DIFFERENT),
-        ("phone", "+44 113 4960000", "113 4960000", VARIANT),
-        ("number", "1,000", "1000.0", SAME),
-        ("number", "1000", "1010", NEAR),
-        ("date", "1996-03-12", "1996-03-12", SAME),
-    ],
-)
-def test_levels(kind, left, right, level):
-    values = [record_value(left, kind), record_value(right, kind)]
-    [found] = levels(kind, values, np.array([0]), np.array([1])).tolist()
-    assert found == level
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.text("abcé ", max_size=8), min_size=2, max_size=6))
 def test_edit_similarity_is_that_of_rapidfuzz(texts):
-    from partita.linkage.value_levels import edit_similarities_of
-
     pairs = [(a, b) for a in range(len(texts)) for b in range(len(texts))]
     left, right = (np.array(end) for end in zip(*pairs, strict=True))
     expected = [OSA.normalized_similarity(texts[a], texts[b]) for a, b in pairs]
@@ -213,7 +152,7 @@ def test_edit_similarity_is_that_of_rapidfuzz(texts):
 def test_tables_with_ids_of_their_own_are_linked(tmp_path):
     (tmp_path / "a.csv").write_text("id,name,city\na1,Acme Foods Ltd,Rome\na2,Borealis AG,Oslo\n")
     (tmp_path / "b.csv").write_text("id,name,city\nb7,ACME Foods,Rome\nb9,Borealis,Oslo\n")
-    linked = fuse_sources([tmp_path / "a.csv", tmp_path / "b.csv"], OWN)
+    linked = fuse_sources([tmp_path / "a.csv", tmp_path / "b.csv"], PLAIN)
     assert isinstance(linked, EntityFusion)
     (tmp_path / "c.csv").write_text("id,name,city\na1,Acme,Rome\n")
     named = fuse_sources([tmp_path / "a.csv", tmp_path / "c.csv"], FuseOptions())
@@ -232,11 +171,6 @@ bridge,city,c,Bonn,0.7,1997-01-06
 
 def test_a_source_that_is_always_right_leaves_no_nan():
     """Its records that differ in a slot cannot be the same thing, which is no undefined 0 / 0."""
-    fused = fuse_contents([Content("a.csv", SITES)], replace(OWN, reliability={"a": 1.0}))
+    fused = fuse_contents([Content("a.csv", SITES)], replace(PLAIN, reliability={"a": 1.0}))
     assert len(fused["entities"]) > 1
     assert all(0.0 <= entity["probability"] <= 1.0 for entity in fused["entities"])
-
-
-def test_before_anything_is_compared_a_match_is_never_more_likely_than_not():
-    assert _prior(1000, 1000) == 0.0
-    assert _prior(0, 1000) < _prior(10, 1000) < _prior(100, 1000) < 0.0

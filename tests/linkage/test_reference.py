@@ -123,11 +123,11 @@ def master(rows: int = 40) -> list[dict[str, str]]:
     ]
 
 
-def test_link_matches_tables_with_the_own_engine() -> None:
+def test_link_matches_tables() -> None:
     pd = pytest.importorskip("pandas")
     reference = master()
     new = [*NEW, *({**row, "id": f"x{n}"} for n, row in enumerate(reference[1:21]))]
-    matches = partita.link(pd.DataFrame(new), reference=reference, engine="own")
+    matches = partita.link(pd.DataFrame(new), reference=reference)
     rows = matches.to_pandas().set_index("record")
     assert rows.loc["n1", "reference"] == "m0"
     assert rows["reference"].reindex([f"x{n}" for n in range(20)]).tolist() == [
@@ -152,7 +152,7 @@ def test_the_command_writes_matches_candidates_and_worlds(tmp_path: Path) -> Non
         new, index=False
     )
     out, pairs, worlds = (tmp_path / name for name in ("m.csv", "c.csv", "w.csv"))
-    arguments = ["link", new, "--reference", base, "--engine", "own", "--out", out]
+    arguments = ["link", new, "--reference", base, "--out", out]
     arguments += ["--pairs", pairs, "--worlds", 3, worlds, "--json"]
     result = CliRunner().invoke(app, [str(one) for one in arguments])
     assert result.exit_code == 0, result.output

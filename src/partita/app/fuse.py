@@ -457,11 +457,10 @@ def table_linker(engine: str | None, seed: int = 0) -> Linker:
     def link(
         table: RecordTable,
         settings: dict[str, Any] | None,
-        reliabilities: Mapping[str, float],
         known: Known,
     ) -> LinkedTable:
         name = chosen_engine(engine, settings)
-        opened = open_engine(name, table, seed=seed, reliabilities=reliabilities)
+        opened = open_engine(name, table, seed=seed)
         return link_table(opened, settings, LinkOptions(seed=seed), known=known)
 
     return link

@@ -121,10 +121,10 @@ def link(
     `records` is a file (CSV, JSONL, Parquet or Arrow), a data frame, a list of dicts, or a list of
     files and data frames that are linked; or a Splink linker, whose predictions are clustered.
     `engine` compares the records: "nearest" (the default: nearest neighbours and a pair model that
-    transfers), "splink" (on DuckDB; the default for settings of Splink) or "own", which learns how
-    reliable sources are. Columns are compared as their headers and values suggest, except those in
-    `ignore`, and the model is trained without labels. `settings` are Splink settings, which are
-    trained, or a trained model of any engine, which is taken as it is; a dict or a JSON file.
+    transfers) or "splink" (on DuckDB; the default for settings of Splink). Columns are compared as
+    their headers and values suggest, except those in `ignore`, and the model is trained without
+    labels. `settings` are Splink settings, which are trained, or a trained model of any engine,
+    which is taken as it is; a dict or a JSON file.
 
     With `one_to_one` no table has duplicates: two records of one table are never the same. With
     `reference` each record is matched with one record of that table, or none; it has no duplicates
@@ -311,7 +311,7 @@ def score_table(scored: Scored, table: RecordTable) -> Any:
         columns = {"left": [ids[0]], "right": [ids[-1]], "probability": [0.0]}
     try:
         import pyarrow
-    except ImportError:  # our own engine needs no extra
+    except ImportError:  # the default engine needs no extra
         return list(zip(*columns.values(), strict=True))
     return pyarrow.table(columns)
 

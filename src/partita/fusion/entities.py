@@ -301,7 +301,7 @@ def _fuse_tables(
     }
     known = known_pairs(records, judgements)
     settings = None if learned is None else learned.linked
-    linked = linker(table, settings, used.reliabilities, known)
+    linked = linker(table, settings, known)
     model = learned or _learned_from_tables(table, linked, used)
     sets = linked_sets(linked, named, judgements, task.top, LINKED_BUDGET, task.seed)
     resolved = tuple(_resolve_sets(sets, task, model))

@@ -72,7 +72,6 @@ class Linker(Protocol):
         self,
         table: RecordTable,
         settings: Settings | None,
-        reliabilities: Mapping[str, float],
         known: Known,
     ) -> LinkedTable: ...
 

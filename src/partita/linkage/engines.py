@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from partita.errors import InputError
-from partita.linkage.record_tables import NEAREST, OWN, LinkageEngine, RecordTable
+from partita.linkage.record_tables import NEAREST, LinkageEngine, RecordTable
 
 SPLINK = "splink"
-ENGINES = (NEAREST, SPLINK, OWN)
+ENGINES = (NEAREST, SPLINK)
 
 
 def chosen_engine(name: str | None, settings: Mapping[str, Any] | None = None) -> str:
@@ -31,21 +31,13 @@ def chosen_engine(name: str | None, settings: Mapping[str, Any] | None = None) -
 
 
 def open_engine(
-    name: str,
-    table: RecordTable,
-    one_to_one: bool = False,
-    seed: int = 0,
-    reliabilities: Mapping[str, float] | None = None,
+    name: str, table: RecordTable, one_to_one: bool = False, seed: int = 0
 ) -> LinkageEngine:
-    """Return an engine for a table; only our model of sources knows reliabilities."""
+    """Return an engine for a table."""
     if name == NEAREST:
         from partita.linkage.nearest_engine import NearestEngine
 
         return NearestEngine(table, one_to_one)
-    if name == OWN:
-        from partita.linkage.own_engine import OwnEngine
-
-        return OwnEngine(table, one_to_one, reliabilities or {})
     from partita.linkage.splink_engine import DuckEngine
 
     return DuckEngine(table, one_to_one, seed)

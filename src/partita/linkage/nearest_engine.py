@@ -86,7 +86,9 @@ class NearestEngine:
         by_name = sorted(table.to_compare, key=lambda column: column.name)  # n-grams span columns
         self.table = replace(table, to_compare=by_name, text_only=sorted(table.text_only))
         self.one_to_one, self.trees = one_to_one, trees or shipped_trees()
-        self.records = ComparedRecords.of(self.table)
+        # Records are numbered by source, so that the order of tables changes nothing.
+        self.order = np.argsort(np.array(table.sources), kind="stable")
+        self.records = ComparedRecords.of(self.table.reordered(self.order))
         self._found: dict[bool, ComparedPairs] = {}
         self.repeated: list[str] = []
         self.labels = self.records.source
@@ -127,9 +129,7 @@ class NearestEngine:
             expected, error = held.expected or 0.0, 0.0
             turn = level_of_matches(part.ends, refined[part.kept], part.source, SLOPE, expected)
         elif same_sure.any():
-            mutual = part.rated(refined)
-            matches = float((rated & same).sum())
-            turn = score_at(np.sort(refined[part.kept][mutual])[::-1], matches)
+            turn = part.score_above(refined, float((rated & same).sum()))
         read = _ReadModel(clean, agreement, local, turn, error)
         if repeated.any():
             progress("comparing pairs within provisional clusters")
@@ -165,13 +165,15 @@ class NearestEngine:
             linked = odds > least
             home = linked_components(count, left[linked], right[linked])
             kept = home[left] == home[right]
-        self._log_odds = dict(zip(zip(left[kept].tolist(), right[kept].tolist(), strict=True),
+        left, right = np.sort(self.order[np.stack([left, right])[:, kept]], axis=0)
+        self._log_odds = dict(zip(zip(left.tolist(), right.tolist(), strict=True),
                                   odds[kept].tolist(), strict=True))  # fmt: skip
         none = np.where(kept, 0.0, -np.logaddexp(0.0, matched))
         outside = min(2.0 * float(model["missed"]) / count, 1.0 - 1e-6)
-        self._unmatched = np.exp(sum(np.bincount(end, none, count) for end in pairs.ends))
-        self._unmatched *= 1.0 - outside
-        return Scored(left[kept], right[kept], odds[kept] / np.log(2.0), len(odds))
+        alone = np.exp(sum(np.bincount(end, none, count) for end in pairs.ends))
+        self._unmatched = np.empty(count)
+        self._unmatched[self.order] = alone * (1.0 - outside)
+        return Scored(left, right, odds[kept] / np.log(2.0), len(odds))
 
     def unmatched(self) -> FloatArray:
         """Return for every record P(no match beyond the pairs that were scored last)."""
@@ -205,7 +207,8 @@ class NearestEngine:
         What the trees, the local model, the level and rivals add is said of the whole record.
         """
         read = _ReadModel.of(model, len(self.table.to_compare))
-        ends = PairEnds(np.array([left]), np.array([right]))
+        number = np.argsort(self.order)
+        ends = PairEnds(number[[left]], number[[right]])
         ratios = read.agreement.ratios(self.records, ends)[0]
         part = MIXED * read.steepness
         found = [("two random records", part * read.agreement.prior)]
@@ -362,6 +365,15 @@ class _Part:
             return np.ones(len(self.ends.left), dtype=np.bool_)
         places = Places.of(self.source, self.ends)
         return mutual_best(places.ends, score[self.kept], len(places.smaller))
+
+    def score_above(self, score: FloatArray, matches: float) -> float:
+        """Return the score above which there are as many pairs that may match."""
+        scores = score[self.kept]
+        descending = np.sort(scores[self.rated(score)])[::-1]
+        below = scores[scores < descending[-1]].max(initial=-np.inf)
+        if np.isfinite(below):  # where all mutual best pairs match, it is between these
+            descending = np.append(descending, below)
+        return score_at(descending, matches)
 
     def sure(
         self, score: FloatArray, level: MatchLevel, matched: BoolArray

@@ -19,8 +19,7 @@ from partita.linkage.record_columns import IDS, Column, cell_text, guess_columns
 from partita.tables import Note, Table, read_table
 from partita.tables.columns import ids_of
 
-OWN = "own"  # engines of ours, as their settings name them
-NEAREST = "nearest"
+NEAREST = "nearest"  # the engine of ours, as its settings name it
 
 Progress = Callable[[str], None]
 Settings = dict[str, Any]
@@ -48,6 +47,13 @@ class RecordTable:
     @property
     def source_names(self) -> list[str]:
         return list(dict.fromkeys(self.sources))
+
+    def reordered(self, order: IntArray) -> RecordTable:
+        """Return the table with its records in another order."""
+        rows = order.tolist()
+        columns = {name: [values[n] for n in rows] for name, values in self.columns.items()}
+        ids, sources = ([values[n] for n in rows] for values in (self.ids, self.sources))
+        return replace(self, ids=ids, sources=sources, columns=columns)
 
     def for_splink(self) -> dict[str, Sequence[Any]]:
         """Return the table as Splink reads it: numbered records, values, cleaned values."""

@@ -20,7 +20,7 @@ from partita.errors import InputError, Unavailable
 from partita.files.strict import json_problem
 from partita.files.text import whole_text
 from partita.linkage.record_columns import Column
-from partita.linkage.record_tables import NEAREST, OWN, Progress, RecordTable, Scored, Settings
+from partita.linkage.record_tables import NEAREST, Progress, RecordTable, Scored, Settings
 from partita.linkage.splink_settings import (
     ALL_PAIRS,
     DUCKDB,
@@ -435,7 +435,7 @@ def read_settings(path: str | Path) -> Settings:
         settings = json.loads(whole_text(path))
     except (ValueError, RecursionError) as error:
         raise InputError(json_problem(error), file=str(path)) from error
-    if isinstance(settings, dict) and settings.get("engine") in (NEAREST, OWN):
+    if isinstance(settings, dict) and settings.get("engine") == NEAREST:
         return settings
     if not isinstance(settings, dict) or "comparisons" not in settings:
         raise InputError("is not Splink settings (expected comparisons)", file=str(path))
