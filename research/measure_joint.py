@@ -28,11 +28,10 @@ from partita.configurations.joint.model import (
     read_joint_model,
     shipped_joint_model,
 )
-from partita.configurations.joint.posterior import joint_posterior
+from partita.configurations.joint.posterior import DRAWS, joint_posterior
 from partita.core import Document, FloatArray, restricted_growth
 from partita.corpora.documents import read_corefud
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
-from partita.evaluation.models import Joint
 from partita.training.joint import (
     decision_losses,
     key_decisions,
@@ -181,12 +180,14 @@ Pairs = tuple[float, int, FloatArray, BoolArray]  # bits, mentions, stated, obse
 
 def _key_bits(model: JointModel, document: Document) -> float:
     key = restricted_growth(document.labels)
-    return -Joint(model).posterior(document).log_weight(key) / math.log(2.0)
+    posterior = joint_posterior(document.templates, model, draws=DRAWS)
+    return -posterior.log_weight(key) / math.log(2.0)
 
 
 def _undecided_pairs(model: JointModel, document: Document) -> Pairs:
     """Return bits and mentions of a document, and its pairs stated between .05 and .95."""
-    posterior, bits = Joint(model).posterior(document), _key_bits(model, document)
+    posterior = joint_posterior(document.templates, model, draws=DRAWS)
+    bits = _key_bits(model, document)
     above, labels = np.triu_indices(len(document), 1), document.labels
     joined = (labels[:, None] == labels[None, :])[above]
     return bits, len(document), *undecided(posterior.pairs().value[above], joined)

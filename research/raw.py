@@ -22,9 +22,10 @@ from partita.core import (
     Template,
     restricted_growth,
 )
+from partita.core.configurations import mean_linkage
 from partita.corpora.documents import corpus_document, read_corpora, read_placed
 from partita.corpora.keys import match_mentions
-from partita.entities.answer import LINKED, mean_linkage, settled
+from partita.entities.answer import LINKED, settled
 from partita.errors import InputError
 from partita.evaluation.calibration import (
     Interval,

@@ -13,11 +13,11 @@ from scipy.spatial.distance import squareform
 from oracles.joint_mentions import random_model, random_templates
 from partita.configurations.joint.posterior import solve_joint
 from partita.core import Configuration, CoreferenceSet, restricted_growth
+from partita.core.configurations import mean_linkage
 from partita.entities.answer import (
     LINKED,
     answer,
     entity_shares,
-    mean_linkage,
     settled,
 )
 

@@ -16,7 +16,7 @@ from partita.evaluation.experiment import (
     run_experiment,
     run_splits,
 )
-from partita.evaluation.models import joint
+from partita.evaluation.models import Joint
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import cut_document, grouped_splits, paper_splits
 
@@ -73,7 +73,7 @@ def test_the_rows_of_an_experiment(documents: list[Document]) -> None:
 
 
 def test_the_joint_model_has_its_row(documents: list[Document]) -> None:
-    found = experiment(documents[:9], documents[9:], [joint()], effort=EFFORT)
+    found = experiment(documents[:9], documents[9:], [Joint()], effort=EFFORT)
     assert [row.model for row in found.rows] == [*MODELS, "joint"]
     uniform, *_, last = found.rows
     assert last.sets == uniform.sets

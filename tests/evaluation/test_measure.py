@@ -18,9 +18,7 @@ from partita.core import (
     Template,
 )
 from partita.evaluation.models import (
-    DocumentModel,
     Fitted,
-    FittedDocumentModel,
     FittedGreedy,
     FittedPairModel,
     Uniform,
@@ -122,14 +120,15 @@ def test_marginals_stand_beside_the_truth_and_are_zero_between_sets() -> None:
 class Sure:
     """A model of documents that knows the key, or its opposite."""
 
+    whole = True
+
     def __init__(self, labels: tuple[int, ...]) -> None:
         self.labels = labels
 
-    def posterior(self, document: Document) -> Posterior:
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
         from partita.configurations.exact.posterior import exact
 
-        place = {template.id: n for n, template in enumerate(TEMPLATES)}
-        mine = np.array([self.labels[place[i]] for i in document.ids])
+        mine = np.array(self.labels)[members]
         theta = np.where(mine[:, None] == mine[None, :], 30.0, -30.0)
         np.fill_diagonal(theta, 0.0)
         return exact(theta)
@@ -139,13 +138,12 @@ def test_a_model_of_whole_documents_excludes_nothing() -> None:
     key = (0, 1, 0, 1, 2)
     counts = UniformPosteriors(BUDGET)
     one = cut_document(document(key))
-    fitted = DocumentModel("sure", lambda documents: Sure(tuple(documents[0].labels))).fit([one])
-    found = measure_document(fitted, one, MeasureSettings(EXCLUDED, counts, draws=5))
+    found = measure_document(Sure(key), one, MeasureSettings(EXCLUDED, counts, draws=5))
     assert found.bits == pytest.approx(0, abs=1e-9)
     assert [one.right for one in found.sets] == [True, True]
     assert found.scores.b_cubed.f == found.expected_lea.f == 1
     wrong = measure_document(
-        FittedDocumentModel(Sure((0,) * 5)),
+        Sure((0,) * 5),
         cut_document(document(key)),
         MeasureSettings(EXCLUDED, counts),
     )

@@ -10,11 +10,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.configurations.merging.lattice import Lattice, LatticeStep, Rules, rules
-from partita.configurations.merging.model import Merger
-from partita.core import FloatArray, IntArray
+from partita.configurations.merging.lattice import Lattice, LatticeStep
+from partita.configurations.merging.model import Merger, mask
+from partita.core import BoolArray, FloatArray, IntArray
 
 NO_TAIL = -1  # in place of a mask, which is never negative
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """What the order of the text decides beforehand, for each template as a mask of later ones.
+
+    `allows`: compatible ones. `mates`: those that must be with it. `awaited`: those with a mate
+    before or at it. `bound`: has it a mate before? `live`: which tails up to it are still asked?
+    """
+
+    allows: list[int]
+    mates: list[int]
+    awaited: list[int]
+    bound: BoolArray
+    live: list[int]
+
+
+def rules(model: Merger) -> Rules:
+    n = model.size
+    later = np.triu(np.ones((n, n), dtype=bool), 1)
+    same = model.groups[:, None] == model.groups[None, :]
+    mates = [mask(row) for row in same & later]
+    awaited = [0] * n
+    for x in range(n):
+        awaited[x] = ((awaited[x - 1] if x else 0) | mates[x]) & ~((2 << x) - 1)
+    drawn = (model.log_yes > -math.inf) & later
+    last = np.where(drawn, np.arange(n), -1).max(axis=1)
+    live = [mask(last[: x + 1] > x) for x in range(n)]
+    allows = [mask(row) for row in model.compatible & later]
+    return Rules(allows, mates, awaited, (same & later.T).any(axis=1), live)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -92,7 +92,7 @@ VALUES = dict(GREEDY.values)
         (changed(seed=-1), "seed is -1; expected a non-negative integer"),
         (changed(seed=0.5), "seed is 0.5; expected a non-negative integer"),
         (changed(figures={"sets": "many"}), 'sets is "many"; expected a number'),
-        (changed(figures=None), "figures is null; expected an object"),
+        (changed(figures=None), "figures are not an object; expected a number"),
         (GREEDY.text().replace("0.571", "NaN"), "NaN is not a number"),
         (GREEDY.text().replace("0.571", "1e999"), "p2 is not a finite number"),
         (GREEDY.text().replace('"p3"', '"p2"'), "field 'p2' appears twice"),

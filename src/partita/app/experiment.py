@@ -25,7 +25,7 @@ from partita.evaluation.experiment import (
     run_experiment,
     run_splits,
 )
-from partita.evaluation.models import Model, joint
+from partita.evaluation.models import Joint, Model
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import Cut, cut_document, grouped_splits, paper_splits
 from partita.options import ExperimentOptions
@@ -87,9 +87,9 @@ def study(
     on many more at random."""
     effort = ExperimentEffort(seed=options.seed)
     documents = _cuts(options, corpora, progress)
-    models: list[Model] = [joint(seed=options.seed)]  # besides those of the paper
+    models: list[Model] = [Joint(seed=options.seed)]  # besides those of the paper
     if options.shipped:
-        models.append(joint(shipped_joint_model(), options.seed, "shipped joint"))
+        models.append(Joint(shipped_joint_model(), options.seed, "shipped joint"))
     if options.test:
         tested = _cuts(options, options.test, progress)
         return Study(

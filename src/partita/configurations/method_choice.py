@@ -65,7 +65,7 @@ def _exact(theta: FloatArray, budget: Budget, needed: bool) -> Posterior | None:
     from partita.configurations.sparse.order import plan_elimination
     from partita.configurations.sparse.posterior import eliminate_exactly
 
-    sparse = plan_elimination(theta, room)
+    sparse = plan_elimination(theta)
     eliminated = sparse.operations * NANO if sparse.bytes <= room else math.inf
     fits = min(dense, eliminated) < math.inf  # a budget of work has infinite seconds
     if needed and not fits:

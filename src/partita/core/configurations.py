@@ -143,6 +143,40 @@ def components(adjacent: BoolArray) -> IntArray:
     return home
 
 
+def mean_linkage(probabilities: FloatArray, least: float) -> IntArray:
+    """Return the labels of clusters, joined while their mean pair probability is at least this.
+
+    A mean is at most the greatest of its values, so components of the pairs of at least this
+    probability are clustered on their own.
+    """
+    homes = components(probabilities >= least)
+    order = np.argsort(homes, kind="stable")
+    labels = np.arange(len(homes))
+    for members in np.split(order, np.flatnonzero(np.diff(homes[order])) + 1):
+        if len(members) > 1:
+            labels[members] = members[_linked(probabilities[np.ix_(members, members)], least)]
+    return restricted_growth(labels)
+
+
+def _linked(probabilities: FloatArray, least: float) -> IntArray:
+    """Return a member of each one's cluster, by joining the two closest clusters in turn."""
+    homes, sizes = np.arange(len(probabilities)), np.ones(len(probabilities))
+    sums = np.minimum(probabilities, 1.0)
+    means = np.triu(sums, 1)
+    while True:
+        first, second = divmod(int(means.argmax()), len(means))
+        if means[first, second] < least:
+            return homes
+        sums[first] += sums[second]
+        sums[:, first] = sums[first]
+        sizes[first] += sizes[second]
+        sizes[second] = np.inf  # so that nothing is close to it
+        homes[homes == second] = first
+        mean = sums[first] / (sizes[first] * sizes)
+        means[first, first + 1 :], means[:first, first] = mean[first + 1 :], mean[:first]
+        means[second, :] = means[:, second] = 0.0
+
+
 Method = Literal["exact", "certified", "sampled"]
 Kind = Literal["exact", "interval", "estimate"]
 Interval = tuple[float, float]

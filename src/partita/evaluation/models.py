@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -66,34 +66,6 @@ class Model(Protocol):
     def name(self) -> str: ...
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted: ...
-
-
-class DocumentPosterior(Protocol):
-    """A fitted model of whole documents: the joint model's shape."""
-
-    def posterior(self, document: Document) -> Posterior: ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FittedDocumentModel:
-    """A model of documents as one that can be measured; a set is a document of its members."""
-
-    learned: DocumentPosterior
-    whole: bool = True
-
-    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
-        return self.learned.posterior(part(cut.document, members))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DocumentModel:
-    """A model that is fitted to whole documents, or a fitted one that ignores them."""
-
-    name: str
-    learn: Callable[[Sequence[Document]], DocumentPosterior]
-
-    def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        return FittedDocumentModel(self.learn([cut.document for cut in cuts]))
 
 
 def part(document: Document, members: IntArray) -> Document:
@@ -307,19 +279,24 @@ class FittedPairModel:
         return self.kept[cut]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint model that answers for documents."""
+    """A joint model, which answers for whole documents; a set is a document of its members.
 
-    model: JointModel
+    Without a model, one is trained.
+    """
+
+    model: JointModel | None = None
     seed: int = 0
+    name: str = "joint"
+    whole: bool = True
 
-    def posterior(self, document: Document) -> Posterior:
-        return joint_posterior(document.templates, self.model, seed=self.seed, draws=DRAWS)
+    def fit(self, cuts: Sequence[Cut]) -> Fitted:
+        if self.model is not None:
+            return self
+        return replace(self, model=train_joint([cut.document for cut in cuts], seed=self.seed))
 
-
-def joint(model: JointModel | None = None, seed: int = 0, name: str = "joint") -> DocumentModel:
-    """Return the model of the table's row: the model passed in, or one to be fitted."""
-    return DocumentModel(
-        name, lambda documents: Joint(model or train_joint(documents, seed=seed), seed)
-    )
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        assert self.model is not None, "fitted first"
+        templates = part(cut.document, members).templates
+        return joint_posterior(templates, self.model, seed=self.seed, draws=DRAWS)

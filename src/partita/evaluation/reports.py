@@ -13,9 +13,8 @@ from partita.configurations.count import log2_bell
 from partita.core import FloatArray, IntArray, restricted_growth, restricted_growth_rows
 from partita.core.cells import cell_shares
 from partita.evaluation.calibration import StatedProbabilities
-from partita.evaluation.rows import DocumentMeasure, SetMeasure, assemble_configurations
-from partita.evaluation.scores import b_cubed, expected_scores, lea, scores
-from partita.evaluation.splits import Excluded, excluded_bits, log2_rest
+from partita.evaluation.rows import DocumentMeasure, SetMeasure, document_measure
+from partita.evaluation.splits import Excluded, document_bits, excluded_bits, log2_rest
 
 DRAWS = 100
 MIN_REMAINDER = 1e-9  # of a remainder that rounding may have taken away
@@ -85,28 +84,20 @@ def measure_report(
 ) -> DocumentMeasure:
     """Measure one message: `labels` are the key's cells of its templates in text order."""
     sets = tuple(_set_measure(answer, labels, excluded.sets) for answer in answers)
-    rng = np.random.default_rng(seed)
-    n = len(labels)
-    draws = assemble_configurations(
-        n, ((answer.members, _draws(answer, rng)) for answer in answers), DRAWS
-    )
-    best = assemble_configurations(n, ((answer.members, answer.rows[:1]) for answer in answers), 1)[
-        0
-    ]
-    stated = np.zeros((n, n))
-    for answer in answers:
-        stated[np.ix_(answer.members, answer.members)] = answer.marginals
-    above = np.triu_indices(n, 1)
-    return DocumentMeasure(
+    rng, sizes = np.random.default_rng(seed), [len(one.members) for one in answers]
+    home = np.arange(len(labels)) + len(answers)
+    for k, one in enumerate(answers):
+        home[one.members] = k
+    across = (labels[:, None] == labels[None, :]) & (home[:, None] != home[None, :])
+    spent = math.fsum(one.bits for one in sets)
+    return document_measure(
         name,
-        n,
-        _document_bits(labels, answers, sets, excluded.documents),
+        labels,
+        document_bits(len(labels), sizes, spent, bool(across.any()), excluded.documents),
         sets,
-        np.clip(stated[above], 0.0, 1.0),
-        (labels[:, None] == labels[None, :])[above],
-        scores(labels, best),
-        expected_scores(b_cubed, labels, draws),
-        expected_scores(lea, labels, draws),
+        [(answer.members, answer.marginals) for answer in answers],
+        [(answer.members, answer.rows[:1]) for answer in answers],
+        [(answer.members, _draws(answer, rng)) for answer in answers],
         genre,
     )
 
@@ -172,21 +163,6 @@ def _draws(answer: ReportedAnswer, rng: np.random.Generator) -> IntArray:
     """Draw from the listed configurations, in proportion to their probabilities."""
     shares = answer.probabilities / answer.probabilities.sum()
     return answer.rows[rng.choice(len(shares), size=DRAWS, p=shares)]
-
-
-def _document_bits(
-    labels: IntArray, answers: Sequence[ReportedAnswer], sets: Sequence[SetMeasure], crossing: float
-) -> float:
-    """Return the bits of the sets, and of the links between them, which no set covers."""
-    n = len(labels)
-    home = np.arange(n) + len(answers)
-    for k, one in enumerate(answers):
-        home[one.members] = k
-    across = (labels[:, None] == labels[None, :]) & (home[:, None] != home[None, :])
-    if across.any():
-        return excluded_bits(n, sum(log2_bell(len(one.members)) for one in answers), crossing)
-    whole = n < 2 or any(len(one.members) == n for one in answers)
-    return math.fsum(one.bits for one in sets) - (0.0 if whole else math.log2(1 - crossing))
 
 
 def possible_links(labels: IntArray, answers: Sequence[ReportedAnswer]) -> tuple[int, int]:

@@ -37,7 +37,14 @@ from partita.evaluation.scores import (
     lea,
     scores,
 )
-from partita.evaluation.splits import Cut, Excluded, allowed_bits, excluded_bits, log2_rest
+from partita.evaluation.splits import (
+    Cut,
+    Excluded,
+    allowed_bits,
+    document_bits,
+    excluded_bits,
+    log2_rest,
+)
 
 REPORTED = 10  # configurations that a report lists
 
@@ -103,27 +110,70 @@ class MeasureSettings:
 def measure_document(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> DocumentMeasure:
     """Measure one model on one document."""
     answers = list(_answers(fitted, cut, _scope(fitted, cut)))
-    sets = tuple(
-        _set_measure(cut, m, p, asking, fitted.whole) for m, p in _by_set(fitted, cut, answers)
-    )
-    stated, observed = _marginals(cut, answers)
+    by_set = _answers(fitted, cut, cut.sets) if fitted.whole else answers
+    sets = tuple(_set_measure(cut, m, p, asking, fitted.whole) for m, p in by_set)
     rng = np.random.default_rng(asking.seed)
-    n = len(cut.labels)
-    drawn = assemble_configurations(
-        n, ((m, p.draws(asking.draws, rng)) for m, p in answers), asking.draws
-    )
-    best = assemble_configurations(n, ((m, p.best(1).labels[:1]) for m, p in answers), 1)[0]
-    return DocumentMeasure(
+    if fitted.whole:
+        spent = sum(_log2_probability(cut, m, p) for m, p in answers)
+    else:
+        sizes, spent = [len(members) for members in cut.sets], math.fsum(s.bits for s in sets)
+        mass = asking.excluded.documents
+        spent = document_bits(len(cut.labels), sizes, spent, cut.crosses, mass)
+    return document_measure(
         cut.document.name,
-        len(cut.labels),
-        _document_bits(fitted, cut, answers, sets, asking),
+        cut.labels,
+        spent,
         sets,
-        stated,
-        observed,
-        scores(cut.labels, best),
-        expected_scores(b_cubed, cut.labels, drawn),
-        expected_scores(lea, cut.labels, drawn),
+        [(members, posterior.pairs().value) for members, posterior in answers],
+        [(members, posterior.best(1).labels[:1]) for members, posterior in answers],
+        [(members, posterior.draws(asking.draws, rng)) for members, posterior in answers],
     )
+
+
+Places = Sequence[tuple[IntArray, FloatArray]]
+Rows = Sequence[tuple[IntArray, IntArray]]
+
+
+def document_measure(
+    name: str,
+    labels: IntArray,
+    spent: float,
+    sets: tuple[SetMeasure, ...],
+    marginals: Places,
+    best: Rows,
+    draws: Rows,
+    genre: str = "",
+) -> DocumentMeasure:
+    """Return the measure of a document from the members of its answers, and what these state.
+
+    Pairs that are in no common answer have probability 0. Each answer has as many `draws`.
+    """
+    n = len(labels)
+    stated, above = np.zeros((n, n)), np.triu_indices(n, 1)
+    for members, pairs in marginals:
+        stated[np.ix_(members, members)] = pairs
+    drawn = _assembled(n, draws)
+    return DocumentMeasure(
+        name,
+        n,
+        spent,
+        sets,
+        np.clip(stated[above], 0.0, 1.0),
+        (labels[:, None] == labels[None, :])[above],
+        scores(labels, _assembled(n, best)[0]),
+        expected_scores(b_cubed, labels, drawn),
+        expected_scores(lea, labels, drawn),
+        genre,
+    )
+
+
+def _assembled(n: int, rows: Rows) -> IntArray:
+    """Return configurations of all n templates from those of their sets; the others are alone."""
+    configurations = np.tile(np.arange(n), (len(rows[0][1]) if rows else 1, 1))
+    for members, labels in rows:
+        first = np.argmax(labels[:, :, None] == labels[:, None, :], axis=2)
+        configurations[:, members] = members[first]
+    return configurations
 
 
 Answer = tuple[IntArray, Posterior]
@@ -137,10 +187,6 @@ def _scope(fitted: Fitted, cut: Cut) -> tuple[IntArray, ...]:
 def _answers(fitted: Fitted, cut: Cut, scope: Iterable[IntArray]) -> Iterator[Answer]:
     for members in scope:
         yield members, fitted.posterior(cut, members)
-
-
-def _by_set(fitted: Fitted, cut: Cut, answers: list[Answer]) -> Iterable[Answer]:
-    return _answers(fitted, cut, cut.sets) if fitted.whole else answers
 
 
 def _set_measure(
@@ -170,51 +216,9 @@ def reported_bits(listed: FloatArray, places: IntArray, log2_allowed: float) -> 
     return log2_rest(log2_allowed, math.log2(len(listed))) - math.log2(rest)
 
 
-def _document_bits(
-    fitted: Fitted,
-    cut: Cut,
-    answers: list[Answer],
-    sets: tuple[SetMeasure, ...],
-    asking: MeasureSettings,
-) -> float:
-    if fitted.whole:
-        return sum(_log2_probability(cut, m, p) for m, p in answers)
-    mass, n = asking.excluded.documents, len(cut.labels)
-    if cut.crosses:
-        return excluded_bits(n, sum(log2_bell(len(members)) for members in cut.sets), mass)
-    one_set = n < 2 or any(len(members) == n for members in cut.sets)
-    return math.fsum(measured.bits for measured in sets) - (0.0 if one_set else math.log2(1 - mass))
-
-
 def _log2_probability(cut: Cut, members: IntArray, posterior: Posterior) -> float:
     key = restricted_growth(cut.labels[members].tolist())
     return allowed_bits(posterior.log_weight(key) - posterior.log_normaliser.value, 0.0)
-
-
-def _marginals(cut: Cut, answers: list[Answer]) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return all pairs of the document: pairs in no common set have probability 0."""
-    n = len(cut.labels)
-    stated = np.zeros((n, n))
-    for members, posterior in answers:
-        stated[np.ix_(members, members)] = posterior.pairs().value
-    above = np.triu_indices(n, 1)
-    return np.clip(stated[above], 0.0, 1.0), cut.joined[above]
-
-
-def assemble_configurations(
-    n: int, rows: Iterable[tuple[IntArray, IntArray]], count: int
-) -> IntArray:
-    """Return configurations of all n templates from those of their sets; the others are alone."""
-    configurations = np.tile(np.arange(n), (count, 1))
-    for members, set_rows in rows:
-        configurations[:, members] = members[_first_member(set_rows)]
-    return configurations
-
-
-def _first_member(rows: IntArray) -> IntArray:
-    """Return, for each template, the position of the first one in its cell."""
-    first: IntArray = np.argmax(rows[:, :, None] == rows[:, None, :], axis=2)
-    return first
 
 
 SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))

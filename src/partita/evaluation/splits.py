@@ -56,6 +56,18 @@ def log2_rest(log2_all: float, log2_some: float) -> float:
     return max(0.0, log2_all + math.log2(-math.expm1(-gap * math.log(2))))
 
 
+def document_bits(
+    n: int, sizes: Sequence[int], spent: float, crosses: bool, excluded: float
+) -> float:
+    """Return the bits of a key of n templates: `spent` on its sets, and on links between them.
+
+    `sizes` are those of the sets; `crosses` says that the key links templates of different ones.
+    """
+    if crosses:
+        return excluded_bits(n, sum(map(log2_bell, sizes)), excluded)
+    return spent - (0.0 if n < 2 or n in sizes else math.log2(1 - excluded))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
     """A document, its compatibility matrix, and the members of every set.

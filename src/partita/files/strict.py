@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,8 +70,24 @@ def json_problem(error: ValueError | RecursionError) -> str:
 def figures_of(value: Any, place: Place) -> dict[str, float]:
     """Return the figures of a model by name."""
     if not isinstance(value, dict):
-        place.refuse("figures is not an object")
+        place.refuse("figures are not an object; expected a number for each name")
     return {name: number_of(figure, name, place) for name, figure in value.items()}
+
+
+def origin_of(value: Any, place: Place) -> tuple[str, str]:
+    """Return what a model was learned from: a description, and the hash of the data."""
+    source = fields(value, "learned_from", place, needed=("description", "sha256"))
+    digest = text_of(source["sha256"], "sha256", place)
+    if not re.fullmatch("[0-9a-f]{64}", digest):
+        place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
+    return text_of(source["description"], "description", place), digest
+
+
+def refuse_other_version(content: Any, version: int, place: Place) -> None:
+    """Refuse an object of another version than this release reads."""
+    found = content.get("version", version) if isinstance(content, dict) else version
+    if type(found) is not int or found != version:
+        place.refuse(f"version is {found!r}; this release reads version {version}")
 
 
 def fields(

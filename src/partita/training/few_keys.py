@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations import PAIR_MODELS
-from partita.configurations.count import log2_bell
 from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
 from partita.core import (
@@ -27,7 +26,7 @@ from partita.core import (
 from partita.errors import InputError
 from partita.evaluation.calibration import bootstrap
 from partita.evaluation.models import FittedPairModel, UniformPosteriors, greedy_tallies
-from partita.evaluation.splits import Cut, allowed_bits, excluded_bits
+from partita.evaluation.splits import Cut, allowed_bits, document_bits, excluded_bits
 from partita.pairs.characteristics import pair_log_odds
 from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy, probability
@@ -495,10 +494,8 @@ def key_answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) 
         else:
             log_probability = -math.inf
         stated[np.ix_(members, members)] = posterior.pairs().value
-    if cut.crosses:
-        spent = excluded_bits(n, sum(log2_bell(len(m)) for m in cut.sets), learned.crossing)
-    elif n > 1 and not any(len(members) == n for members in cut.sets):
-        spent -= math.log2(1 - learned.crossing)
+    sizes = [len(members) for members in cut.sets]
+    spent = document_bits(n, sizes, spent, cut.crosses, learned.crossing)
     inside = np.clip(stated[key.open.left, key.open.right], 0.0, 1.0)
     probability = min(math.exp(min(log_probability, 0.0)), 1.0)
     return KeyAnswer(cut.document.name, n, spent, probability, inside, key.open.yes)

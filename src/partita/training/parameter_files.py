@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,18 @@ from partita.configurations.forest.model import ForestParameters
 from partita.configurations.odds import ScaledParameters
 from partita.configurations.pair_models import GreedyParameters
 from partita.errors import InputError
-from partita.files.strict import Place, fields, integer_of, list_of, number_of, parsed, text_of
+from partita.files.strict import (
+    Place,
+    fields,
+    figures_of,
+    integer_of,
+    list_of,
+    number_of,
+    origin_of,
+    parsed,
+    refuse_other_version,
+    text_of,
+)
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.pairs.characteristics import EXTENDED, Characteristic, Cutoffs, feature_names
@@ -65,7 +75,6 @@ def training_of(model: str) -> str:
     return QUESTIONS if model == "merging" else EVERY_PAIR
 
 
-PAIR_VERSION = 1
 KIND = "pairs"
 FIELDS = (
     "version", "model", "characteristics", EVERY_PAIR, QUESTIONS, "greedy", "scaled", "excluded",
@@ -97,7 +106,7 @@ def shipped_pair_parameters() -> PairParameters:
 def pair_parameters_text(learned: PairParameters) -> str:
     """Return the JSON text, the same bytes for the same values."""
     content = {
-        "version": PAIR_VERSION,
+        "version": VERSION,
         "model": KIND,
         "characteristics": [
             characteristic.name for characteristic in learned.every_pair.characteristics
@@ -134,7 +143,7 @@ def parse_pair_parameters(
     place = Place(file)
     content = _versioned(parsed(text, place), place)
     chosen = _characteristics(content["characteristics"], characteristics, place)
-    source = _learned_from(content["learned_from"], place)
+    source = origin_of(content["learned_from"], place)
     seed = integer_of(content["seed"], "seed", place)
     every, questions = (
         _model(content[name], name, chosen, (*source, seed), place)
@@ -150,7 +159,7 @@ def parse_pair_parameters(
             number_of(content["crossing"], "crossing", place),
             *source,
             seed,
-            _figures(content["figures"], place),
+            figures_of(content["figures"], place),
             _forest(content.get("forest"), place),
         )
     except InputError as error:
@@ -165,13 +174,10 @@ def _forest(content: Any, place: Place) -> ForestParameters:
 
 
 def _versioned(content: Any, place: Place) -> Mapping[str, Any]:
-    """Check the version and the kind before anything else."""
-    if isinstance(content, dict):
-        version, kind = content.get("version", PAIR_VERSION), content.get("model", KIND)
-        if kind != KIND:
-            place.refuse(f"holds parameters of {kind!r}; expected {KIND!r}")
-        if type(version) is not int or version != PAIR_VERSION:
-            place.refuse(f"version is {version!r}; this release reads version {PAIR_VERSION}")
+    """Check the kind and the version before anything else."""
+    if isinstance(content, dict) and (kind := content.get("model", KIND)) != KIND:
+        place.refuse(f"holds parameters of {kind!r}; expected {KIND!r}")
+    refuse_other_version(content, VERSION, place)
     return fields(content, "the file", place, needed=FIELDS, allowed=("forest",))
 
 
@@ -190,7 +196,7 @@ def _model(
         _cutoffs(content["cutoffs"], place),
         name,
         *source,
-        _figures(content["figures"], place),
+        figures_of(content["figures"], place),
     )
 
 
@@ -233,20 +239,6 @@ def _cutoffs(content: Any, place: Place) -> Cutoffs:
     if len(cutoffs) != 4 or list(cutoffs) != sorted(cutoffs):
         place.refuse(f"cutoffs are {list(cutoffs)}; expected four numbers that do not fall")
     return cutoffs
-
-
-def _learned_from(content: Any, place: Place) -> tuple[str, str]:
-    source = fields(content, "learned_from", place, needed=("description", "sha256"))
-    digest = text_of(source["sha256"], "sha256", place)
-    if not re.fullmatch("[0-9a-f]{64}", digest):
-        place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
-    return text_of(source["description"], "description", place), digest
-
-
-def _figures(content: Any, place: Place) -> dict[str, float]:
-    if not isinstance(content, dict):
-        place.refuse("figures are not an object; expected a number for each name")
-    return {name: number_of(value, name, place) for name, value in content.items()}
 
 
 SET_FIELDS = ("version", "model", "values", "learned_from", "seed", "figures")
@@ -292,44 +284,29 @@ def set_parameters(learned: Learned, model: str, file: str = "parameters") -> Se
 def parse_parameters(text: str, file: str) -> Learned:
     """Parse parameters from JSON text; the file is named in errors."""
     place = Place(file)
-    content = _set_versioned(parsed(text, place), place)
+    content = parsed(text, place)
+    refuse_other_version(content, VERSION, place)
+    content = fields(content, "the file", place, needed=SET_FIELDS)
     model = text_of(content["model"], "model", place)
     if model not in VALUES:
         place.refuse(f"model is {model!r}; expected {_models()}")
-    learned_from = _learned_from(content["learned_from"], place)
     learned = Learned(
         model,
         _numbers(content["values"], f"values of {model}", place, VALUES[model]),
-        *learned_from,
+        *origin_of(content["learned_from"], place),
         integer_of(content["seed"], "seed", place),
-        _numbers(content["figures"], "figures", place),
+        figures_of(content["figures"], place),
     )
-    _check_range(learned, place)
+    try:
+        set_parameters(learned, model)  # checks the range of the values
+    except InputError as error:
+        raise InputError(error.problem, file=file) from error
     return learned
 
 
-def _set_versioned(content: Any, place: Place) -> Mapping[str, Any]:
-    """Check the version before anything else."""
-    version = content.get("version") if isinstance(content, dict) else None
-    if version is not None and (type(version) is not int or version != VERSION):
-        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
-    return fields(content, "the file", place, needed=SET_FIELDS)
-
-
-def _numbers(
-    content: Any, what: str, place: Place, names: tuple[str, ...] | None = None
-) -> dict[str, float]:
-    expected = names if names is not None else tuple(content) if isinstance(content, dict) else ()
-    numbers = fields(content, what, place, needed=expected)
-    return {name: number_of(numbers[name], name, place) for name in expected}
-
-
-def _check_range(learned: Learned, place: Place) -> None:
-    """Check the values by building the model's parameters."""
-    try:
-        set_parameters(learned, learned.model)
-    except InputError as error:
-        raise InputError(error.problem, file=place.file) from error
+def _numbers(content: Any, what: str, place: Place, names: tuple[str, ...]) -> dict[str, float]:
+    numbers = fields(content, what, place, needed=names)
+    return {name: number_of(numbers[name], name, place) for name in names}
 
 
 def _models() -> str:

@@ -26,8 +26,7 @@ from partita.configurations.certified.posterior import (
     narrowing,
 )
 from partita.configurations.meters import SearchMeter
-from partita.configurations.optimum import local_search
-from partita.configurations.search.prices import UNIT, shares
+from partita.configurations.search.prices import UNIT
 from partita.core import Budget, FloatArray
 from partita.errors import Unavailable
 
@@ -311,20 +310,3 @@ def test_cells_that_fit_their_room_are_listed_down_to_the_share_that_was_asked_f
     listed = cells(theta, np.arange(10), np.zeros(10), least, 4096, SearchMeter(Budget(work=10**7)))
     assert np.array_equal(listed.least, least)
     assert listed.begin[-1] == (1 << 10) - 1
-
-
-def test_the_first_prices_are_the_best_of_those_tried_and_list_what_is_followed() -> None:
-    chosen = []
-    for number in range(8):
-        theta, meter = _random(12, number), SearchMeter(Budget(work=10**8))
-        labels = local_search(theta)
-        _, listed = module._guess(theta, labels, module.FIRST, meter)
-        half, least = shares(theta, labels), np.full(12, 1e-4)
-        sums = [
-            cells(theta, labels, share * half, least, module.FIRST.cells, meter).b.sum()
-            for share in module.GUESSES
-        ]
-        assert listed.b.sum() == pytest.approx(min(sums))
-        assert (listed.least <= module.FIRST.least).all()
-        chosen.append(int(np.argmin(sums)))
-    assert len(set(chosen)) > 1  # each time another one would be no choice

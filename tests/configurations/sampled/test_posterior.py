@@ -16,13 +16,11 @@ from oracles.instances import log_odds, planted_pairs, symmetric, uniform_pairs,
 from partita.configurations.exact.posterior import exact
 from partita.configurations.meters import SweepMeter
 from partita.configurations.sampled import posterior as module
-from partita.configurations.sampled.kernels import elite
 from partita.configurations.sampled.posterior import (
     ChainSummary,
     ChainTally,
     SampledPosterior,
     _steepest,
-    best_visited,
     chain_bytes,
     chain_pairs,
     chains,
@@ -249,15 +247,6 @@ def test_progress_tells_the_error_and_the_clock_ends_it() -> None:
     assert any("chains differ" in line for line in told)
     assert any("log-normaliser" in line for line in told)
     assert answer.size == 60
-
-
-def test_the_best_are_found_from_one_configuration_by_single_moves() -> None:
-    theta = _instance(0.3)
-    visited = elite(16, len(theta))
-    visited.labels[0] = np.arange(len(theta))
-    visited.scores[0], visited.filled[0] = 0.0, 1
-    found = best_visited(chain_pairs(theta), visited, 5)
-    np.testing.assert_allclose(found.log_weights, exact(theta).best(5).log_weights)
 
 
 def test_memory_that_is_just_enough_is_not_refused() -> None:

@@ -608,7 +608,7 @@ def from_flow(flow: Flow) -> Visited:
 
 STARTS = 4
 LISTED = 256  # configurations around the best: a lower bound before anything else
-GUESSES = (0.75, 0.5, 1.0, 0.0)  # shares of the best configuration's log-odds tried as prices
+GUESS = 0.75  # share of the best configuration's log-odds that prices start from
 NARROW = 1e-6  # the width of the log-normaliser at which it is enough
 MISSING = 1e-3  # the share of mass not visited up to which draws are offered
 FIRST = SearchEffort(least=1e-3, cells=1 << 12, states=1 << 12)
@@ -652,7 +652,8 @@ def _passes(
 ) -> Iterator[tuple[Visited, float]]:
     """Yield passes of mass, each following smaller shares than the one before."""
     effort, high = _limited_to_memory(FIRST, len(theta), meter.budget.memory), math.inf
-    guess, candidates = _guess(theta, labels, effort, meter)
+    guess, least = GUESS * shares(theta, labels), np.full(len(theta), 0.1 * effort.least)
+    candidates = cells(theta, labels, guess, least, effort.cells, meter)
     while True:
         passed = flow(theta, candidates, effort, meter)
         high = min(high, passed.high)
@@ -665,22 +666,6 @@ def _passes(
         effort = _more(effort, passed, meter.budget.memory)
         least = np.maximum(0.1 * effort.least, 0.1 * candidates.least)
         candidates = cells(theta, labels, guess, least, effort.cells, meter)
-
-
-def _guess(
-    theta: FloatArray, labels: IntArray, effort: SearchEffort, meter: SearchMeter
-) -> tuple[FloatArray, CoveringCells]:
-    """Return the initial prices with the least sum, and their cells."""
-    half, least = shares(theta, labels), np.full(len(theta), 0.1 * effort.least)
-    best_guess = half * GUESSES[0]
-    chosen = cells(theta, labels, best_guess, least, effort.cells, meter)
-    for share in GUESSES[1:]:
-        if not meter.allowance():
-            break
-        other = cells(theta, labels, share * half, least, effort.cells, meter)
-        if other.b.sum() < chosen.b.sum():
-            best_guess, chosen = share * half, other
-    return best_guess, chosen
 
 
 def _more(effort: SearchEffort, passed: Flow, memory: int) -> SearchEffort:

@@ -6,12 +6,15 @@ weight of a cell depends on the cells around it. So all configurations of few te
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from partita.core import FloatArray, IntArray
+from partita.core import Best, Figure, FloatArray, IntArray, Marginals
+from partita.errors import Unavailable
 
 LARGEST = 9  # templates: 21,147 partitions
 LISTED = 8  # templates up to which a list gives the best and draws sooner than tables over subsets
@@ -85,3 +88,57 @@ def draw_listed(
     chosen = np.searchsorted(bounds, rng.random(count) * bounds[-1], side="right")
     rows: IntArray = labels[np.minimum(chosen, len(labels) - 1)]
     return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedRows:
+    """Configurations as rows with log-weights: all of them, or those of draws.
+
+    `log_total` is the log-normaliser, and `numbers` say how often each row was drawn;
+    without, all configurations are listed.
+    """
+
+    rows: IntArray
+    logs: FloatArray
+    log_total: float
+    numbers: IntArray | None
+
+    @property
+    def met(self) -> int:
+        """The number of draws."""
+        return 0 if self.numbers is None else int(self.numbers.sum())
+
+    def shares(self) -> FloatArray:
+        """Return the probability of each row."""
+        shares: FloatArray = np.exp(self.logs - self.log_total)
+        return shares if self.numbers is None else self.numbers / self.met
+
+    def entropy(self) -> Figure:
+        """Return E[−log P], in bits, with the standard error of draws."""
+        shares, bits = self.shares(), (self.log_total - self.logs) / math.log(2)
+        mean = max(0.0, float(shares @ bits))
+        if self.numbers is None:
+            return Figure.exact(mean)
+        return Figure.estimate(mean, math.sqrt(float(shares @ (bits - mean) ** 2) / self.met))
+
+    def pairs(self) -> Marginals:
+        value = listed_pairs(self.rows, self.shares())
+        if self.numbers is None:
+            return Marginals.exact(value)
+        error = np.sqrt(value * (1.0 - value) / self.met)
+        low, high = np.clip(value - error, 0.0, 1.0), np.clip(value + error, 0.0, 1.0)
+        return Marginals(value, low, high, "estimate")
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
+        if self.numbers is not None:
+            raise Unavailable("cell probabilities need an exact answer; draws give some cells")
+        return listed_cells(self.rows, self.shares())
+
+    def best(self, k: int) -> Best:
+        """List the best of all configurations, or of those that were drawn."""
+        order = np.argsort(-self.logs, kind="stable")[:k]
+        gap = 0.0 if self.numbers is None else math.inf
+        return Best(self.rows[order], self.logs[order], gap)
+
+    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
+        return draw_listed(self.rows, self.shares(), count, rng)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,16 @@ from partita.configurations.joint import codes as code
 from partita.configurations.joint.codes import LIMIT, SCALE
 from partita.core import FloatArray
 from partita.errors import InputError
-from partita.files.strict import Place, fields, figures_of, integer_of, parsed, text_of
+from partita.files.strict import (
+    Place,
+    fields,
+    figures_of,
+    integer_of,
+    origin_of,
+    parsed,
+    refuse_other_version,
+    text_of,
+)
 from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.parameters import VERSION, shipped_text
@@ -207,20 +215,13 @@ def parse_joint_model(text: str, file: str) -> JointModel:
     """Return a joint model from JSON text; errors name the file."""
     place = Place(file)
     content = _checked(parsed(text, place), place)
-    source = fields(
-        content["learned_from"], "learned_from", place, needed=("description", "sha256")
-    )
-    digest = text_of(source["sha256"], "sha256", place)
-    if not re.fullmatch("[0-9a-f]{64}", digest):
-        place.refuse("sha256 is not a hash; expected 64 digits from 0 to f")
     bias, out, other, temperature = (_array(content[name], name, place) for name in FIELDS[3:7])
     try:
         return JointModel(
             _unpacked(content["table"], "table", place), bias, out, other,
             _unpacked(content["gate"], "gate", place), temperature,
             _lexicon(content["lexicon"], place),
-            text_of(source["description"], "description", place),
-            digest,
+            *origin_of(content["learned_from"], place),
             integer_of(content["seed"], "seed", place),
             figures_of(content["figures"], place),
         )  # fmt: skip
@@ -230,9 +231,7 @@ def parse_joint_model(text: str, file: str) -> JointModel:
 
 def _checked(content: Any, place: Place) -> Mapping[str, Any]:
     """Check the version first, then the model and its characteristics."""
-    version = content.get("version") if isinstance(content, dict) else None
-    if version is not None and (type(version) is not int or version != VERSION):
-        place.refuse(f"version is {version!r}; this release reads version {VERSION}")
+    refuse_other_version(content, VERSION, place)
     checked = fields(content, "the file", place, needed=FIELDS)
     if checked["model"] != "joint":
         place.refuse(f"holds parameters of {checked['model']!r}; expected 'joint'")

@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import bell, count_configurations, log2_bell
-from partita.configurations.exact.listed import (
-    LARGEST,
-    listed_cells,
-    listed_pairs,
-    partitions,
-)
+from partita.configurations.exact.listed import LARGEST, ListedRows, partitions
 from partita.configurations.joint.features import joint_columns
 from partita.configurations.joint.model import JointModel
 from partita.configurations.report import distribution_of
@@ -67,7 +62,8 @@ class Estimates:
 class JointPosterior:
     """The joint model's posterior; `order[k]` is the template that is decided as k-th.
 
-    Pair probabilities beyond enumeration come from `draw_count` draws.
+    Up to nine templates all configurations are listed. Beyond, pair probabilities come from
+    `draw_count` draws.
     """
 
     order: IntArray
@@ -75,7 +71,7 @@ class JointPosterior:
     network: Network
     seed: int = 0
     draw_count: int = DRAWS
-    _listed_logs: FloatArray | None = field(default=None, repr=False)
+    _listed: ListedRows | None = field(default=None, repr=False)
     _sampled: Estimates | None = field(default=None, repr=False)
     _marginals: Marginals | None = field(default=None, repr=False)
 
@@ -131,14 +127,11 @@ class JointPosterior:
         return Figure.exact(log2_bell(self.size) if number is None else math.log2(number))
 
     def entropy(self) -> Figure:
-        if self.size > LARGEST:
-            return self._draws().bits
-        logs, shares = self._listed()
-        return Figure.exact(max(0.0, -float(shares @ logs)) / math.log(2.0))
+        return self._draws().bits if self.size > LARGEST else self._rows().entropy()
 
     def pairs(self) -> Marginals:
         if self.size <= LARGEST:
-            return Marginals.exact(listed_pairs(partitions(self.size), self._listed()[1]))
+            return self._rows().pairs()
         if self._marginals is None:
             self._marginals = self._estimated_pairs()
         return self._marginals
@@ -152,13 +145,13 @@ class JointPosterior:
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         if self.size <= LARGEST:
-            return listed_cells(partitions(self.size), self._listed()[1])
+            return self._rows().cells()
         raise Unavailable("cell probabilities need an exact answer; draws give pair probabilities")
 
     def best(self, k: int) -> Best:
         """List the best by beam search, with exact log P; `gap` bounds what it may have missed."""
         if self.size <= LARGEST:
-            return _best_listed(partitions(self.size), self._listed()[0], k)
+            return self._rows().best(k)
         found = (
             self._draws().best
             if k <= self._width
@@ -212,12 +205,12 @@ class JointPosterior:
         matrix[np.ix_(self.order, self.order)] = lower + lower.T
         return matrix
 
-    def _listed(self) -> tuple[FloatArray, FloatArray]:
-        """Return log P and P of every configuration, in the order of `partitions`."""
-        if self._listed_logs is None:
-            self._listed_logs = self.log_weights(partitions(self.size))
-        probabilities = np.exp(self._listed_logs)
-        return self._listed_logs, probabilities / probabilities.sum()
+    def _rows(self) -> ListedRows:
+        """Return every configuration, in the order of `partitions`, with its probability."""
+        if self._listed is None:
+            logs = self.log_weights(rows := partitions(self.size))
+            self._listed = ListedRows(rows, logs, float(np.logaddexp.reduce(logs)), None)
+        return self._listed
 
     def _draws(self) -> Estimates:
         if self._sampled is None:
@@ -259,11 +252,6 @@ def spread_uniforms(draws: int, decisions: int, rng: np.random.Generator) -> Flo
     return uniforms
 
 
-def _best_listed(rows: IntArray, logs: FloatArray, k: int, gap: float = 0.0) -> Best:
-    order = np.argsort(-logs, kind="stable")[:k]
-    return Best(rows[order], logs[order], gap)
-
-
 def draw_count(templates: int) -> int:
     """Return the usual number of draws for so many templates."""
     return max(FEWEST_DRAWS, min(DRAWS, DRAWS * FEW // max(1, templates)))
@@ -285,15 +273,18 @@ def constrained(
         rows = _compatible_rows(partitions(joint.size), compatible)
         logs = joint.log_weights(rows)
         total = Figure.exact(float(np.logaddexp.reduce(logs)))
-        return ConstrainedPosterior(joint, compatible, rows, logs, total, len(rows))
+        return ConstrainedPosterior(
+            rows, logs, total.value, None, joint, compatible, total, len(rows)
+        )
     draws, attempts = _compatible_draws(joint, compatible, np.random.default_rng(seed))
     configurations = np.concatenate((draws, _compatible_rows(joint.best(WIDTH).labels, compatible)))
     rows, where = np.unique(configurations, axis=0, return_inverse=True)
     numbers = np.bincount(where.reshape(-1)[: len(draws)], minlength=len(rows))
     logs = joint.log_weights(rows)
     total = _normaliser(len(draws), attempts, float(np.logaddexp.reduce(logs)))
+    possible = count_configurations(compatible)
     return ConstrainedPosterior(
-        joint, compatible, rows, logs, total, count_configurations(compatible), numbers
+        rows, logs, total.value, numbers, joint, compatible, total, possible
     )
 
 
@@ -327,7 +318,7 @@ def _compatible_rows(rows: IntArray, compatible: BoolArray) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConstrainedPosterior:
+class ConstrainedPosterior(ListedRows):
     """The joint model's posterior given the incompatible pairs.
 
     `rows` are all configurations or, with how often each was drawn, those that were met;
@@ -336,41 +327,27 @@ class ConstrainedPosterior:
 
     joint: JointPosterior
     compatible: BoolArray
-    rows: IntArray
-    logs: FloatArray
     log_normaliser: Figure
     possible: int | None
-    numbers: IntArray | None = None
 
     @property
     def size(self) -> int:
         return self.joint.size
 
     @property
-    def exact(self) -> bool:
-        return self.numbers is None
-
-    @property
     def method(self) -> Method:
-        return "exact" if self.exact else "sampled"
+        return "exact" if self.numbers is None else "sampled"
 
     @property
     def reason(self) -> str:
-        if self.exact:
+        if self.numbers is None:
             return ENUMERATED
         return f"{self.met:,} compatible draws of the joint model"
 
-    @property
-    def met(self) -> int:
-        return 0 if self.numbers is None else int(self.numbers.sum())
-
     def log_weight(self, labels: IntArray) -> float:
         row = np.asarray(labels, dtype=np.int64)[None, :]
-        return (
-            self.joint.log_weight(labels)
-            if len(_compatible_rows(row, self.compatible))
-            else -math.inf
-        )
+        allowed = len(_compatible_rows(row, self.compatible)) > 0
+        return self.joint.log_weight(labels) if allowed else -math.inf
 
     def count(self) -> int | None:
         return self.possible
@@ -380,46 +357,13 @@ class ConstrainedPosterior:
             return Figure.interval(0.0, math.log2(bell(self.size)))
         return Figure.exact(math.log2(self.possible))
 
-    def shares(self) -> FloatArray:
-        """Return the probability of each row."""
-        probabilities: FloatArray = np.exp(self.logs - self.log_normaliser.value)
-        return probabilities if self.numbers is None else self.numbers / self.met
-
     def entropy(self) -> Figure:
-        """Return E[−log P], in bits."""
-        bits = (self.log_normaliser.value - self.logs) / math.log(2)
-        mean = max(0.0, float(self.shares() @ bits))
-        if self.exact:
-            return Figure.exact(mean)
-        spread = math.sqrt(float(self.shares() @ (bits - mean) ** 2) / self.met)
-        total = (self.log_normaliser.high - self.log_normaliser.value) / math.log(2)
-        return Figure.estimate(mean, math.hypot(spread, total))
-
-    def pairs(self) -> Marginals:
-        shares, n = self.shares(), self.size
-        value = np.stack([shares @ (self.rows == self.rows[:, i : i + 1]) for i in range(n)])
-        np.clip(value, 0.0, 1.0, out=value)
-        np.fill_diagonal(value, 1.0)
-        if self.exact:
-            return Marginals.exact(value)
-        error = np.sqrt(value * (1.0 - value) / self.met)
-        low, high = np.clip(value - error, 0.0, 1.0), np.clip(value + error, 0.0, 1.0)
-        return Marginals(value, low, high, "estimate")
-
-    def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        if not self.exact:
-            raise Unavailable("cell probabilities need an exact answer; draws give some cells")
-        return listed_cells(self.rows, self.shares())
-
-    def best(self, k: int) -> Best:
-        """List the best of all configurations, or of those met."""
-        return _best_listed(self.rows, self.logs, k, 0.0 if self.exact else math.inf)
-
-    def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        """Draw from all configurations, or again from the draws."""
-        chosen = rng.choice(len(self.rows), size=count, p=self.shares() / self.shares().sum())
-        rows: IntArray = self.rows[chosen]
-        return rows
+        """Return E[−log P], in bits, with the error of the normaliser too."""
+        bits, total = ListedRows.entropy(self), self.log_normaliser
+        if bits.kind == "exact":
+            return bits
+        error = math.hypot(bits.high - bits.value, (total.high - total.value) / math.log(2))
+        return Figure.estimate(bits.value, error)
 
 
 def joint_posterior(

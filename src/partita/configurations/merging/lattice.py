@@ -46,43 +46,39 @@ class LatticeStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """What the order of the text decides beforehand, for each template as a mask of later ones.
+    """What the order of the text decides beforehand, as bits for each template.
 
-    `allows`: compatible ones. `mates`: those that must be with it. `awaited`: those with a mate
-    before or at it. `bound`: has it a mate before? `live`: which tails up to it are still asked?
+    Of later templates, bit e for the one that is e + 1 after it, `allows` has the compatible ones,
+    `mates` those that must be with it, and `awaited` those with a mate before or at it. `bound`:
+    has it a mate before? `live`: which tails up to it, bit d for the one d before, are still asked?
     """
-
-    allows: list[int]
-    mates: list[int]
-    awaited: list[int]
-    bound: BoolArray
-    live: list[int]
-
-
-def rules(model: Merger) -> Rules:
-    n = model.size
-    later = np.triu(np.ones((n, n), dtype=bool), 1)
-    same = model.groups[:, None] == model.groups[None, :]
-    mates = [mask(row) for row in same & later]
-    awaited = [0] * n
-    for x in range(n):
-        awaited[x] = ((awaited[x - 1] if x else 0) | mates[x]) & ~((2 << x) - 1)
-    drawn = (model.log_yes > -math.inf) & later
-    last = np.where(drawn, np.arange(n), -1).max(axis=1)
-    live = [mask(last[: x + 1] > x) for x in range(n)]
-    allows = [mask(row) for row in model.compatible & later]
-    return Rules(allows, mates, awaited, (same & later.T).any(axis=1), live)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _RelativeRules:
-    """The rules relative to each template: bit e is e + 1 after it, bit d is d before."""
 
     allows: IntArray
     mates: IntArray
     awaited: IntArray
     bound: BoolArray
     live: IntArray
+
+    @classmethod
+    def of(cls, model: Merger) -> Rules:
+        n = model.size
+        later = np.triu(np.ones((n, n), dtype=bool), 1)
+        same = model.groups[:, None] == model.groups[None, :]
+        awaited = np.maximum.accumulate(same, axis=0) & later
+        last = np.where((model.log_yes > -math.inf) & later, np.arange(n), -1).max(axis=1)
+        live = last[None, :] > np.arange(n)[:, None]
+        return cls(
+            _bits_after(model.compatible & later),
+            _bits_after(same & later),
+            _bits_after(awaited),
+            (same & later.T).any(axis=1),
+            np.array([mask(row[: x + 1][::-1][:BITS]) for x, row in enumerate(live)], np.int64),
+        )
+
+
+def _bits_after(rows: BoolArray) -> IntArray:
+    """Return bit e for the template that is e + 1 after that of each row."""
+    return np.array([mask(row[x + 1 : x + 1 + BITS]) for x, row in enumerate(rows)], np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +89,7 @@ class PackedStates:
     """
 
     model: Merger
-    near: _RelativeRules
+    near: Rules
     reach: int
     x: int
     sets: IntArray
@@ -137,7 +133,7 @@ class PackedStates:
         return LatticeStep(first, target, tail, weight), after
 
 
-def _facts(near: _RelativeRules, x: int) -> tuple[int, int, int, int, int, bool]:
+def _facts(near: Rules, x: int) -> tuple[int, int, int, int, int, bool]:
     """Return allows, mates, awaited elsewhere before x, awaited after it, live tails, x bound."""
     elsewhere = int(near.awaited[x - 1]) >> 1 & ~int(near.mates[x]) if x else 0
     masks = (near.allows[x], near.mates[x], elsewhere, near.awaited[x], near.live[x])
@@ -147,21 +143,9 @@ def _facts(near: _RelativeRules, x: int) -> tuple[int, int, int, int, int, bool]
 
 def packed_states(model: Merger) -> PackedStates:
     """Return the state before the first template; no relation may reach further than a word."""
-    absolute, n = rules(model), model.size
-    full = (1 << BITS) - 1
-    allows, mates, awaited = (
-        np.array([m >> x + 1 & full for x, m in enumerate(masks)], dtype=np.int64)
-        for masks in (absolute.allows, absolute.mates, absolute.awaited)
-    )
-    live = np.array([_reversed(m, x) for x, m in enumerate(absolute.live)], dtype=np.int64)
-    near = _RelativeRules(allows, mates, awaited, absolute.bound, live)
     empty = np.zeros((1, 1), dtype=np.int64)
-    return PackedStates(model, near, min(reach_of(model), n), 0, empty[0], empty)
-
-
-def _reversed(mask: int, x: int) -> int:
-    """Return bit d for template x − d."""
-    return sum(1 << d for d in range(min(x + 1, BITS)) if mask >> (x - d) & 1)
+    reach = min(reach_of(model), model.size)
+    return PackedStates(model, Rules.of(model), reach, 0, empty[0], empty)
 
 
 def words_needed(model: Merger) -> int:

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita.configurations.count import count_configurations
-from partita.configurations.exact.listed import (
-    LARGEST,
-    draw_listed,
-    listed_cells,
-    listed_pairs,
-    partitions,
-)
+from partita.configurations.exact.listed import LARGEST, ListedRows, partitions
 from partita.configurations.merging.model import Merger, decisions, log_sum
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import InputError, Unavailable
@@ -67,39 +61,32 @@ class BoundedPosterior(MergingPosterior):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedPosterior(BoundedPosterior):
-    """Configurations as rows of labels, most probable first, as a posterior."""
+    """The posterior from configurations that are listed one by one."""
 
-    labels: IntArray
-    log_weights: FloatArray
+    listed: ListedRows
     possible: int | None
     reason: str
 
     def count(self) -> int | None:
         return MergingPosterior.count(self) if self.possible is None else self.possible
 
-    def probabilities(self) -> FloatArray:
-        """Return the probabilities within the list."""
-        shares: FloatArray = np.exp(self.log_weights - self.mass.kept)
-        return shares
-
     def entropy(self) -> Figure:
-        shares = self.probabilities()
-        within = -float(np.sum(shares * (self.log_weights - self.mass.kept))) / math.log(2)
-        return self.mass.entropy(within, bell_bits(self.size))
+        return self.mass.entropy(self.listed.entropy().value, bell_bits(self.size))
 
     def pairs(self) -> Marginals:
-        return self.mass.pairs(listed_pairs(self.labels, self.probabilities()))
+        return self.mass.pairs(self.listed.pairs().value)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
         if not self.mass.exact:
             raise Unavailable("cell probabilities need an exact answer; the best list some cells")
-        return listed_cells(self.labels, self.probabilities())
+        return self.listed.cells()
 
     def best(self, k: int) -> Best:
-        return self.mass.best(self.labels[:k], self.log_weights[:k])
+        best = self.listed.best(k)
+        return self.mass.best(best.labels, best.log_weights)
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        return draw_listed(self.labels, self.probabilities(), count, rng)
+        return self.listed.draws(count, rng)
 
 
 def enumerate_configurations(model: Merger) -> ListedPosterior:
@@ -119,17 +106,17 @@ def enumerate_configurations(model: Merger) -> ListedPosterior:
 def list_posterior(
     model: Merger, labels: IntArray, weights: FloatArray, mass: MassBounds, possible: int | None
 ) -> ListedPosterior:
-    """Return the list in order; equal weights keep their order."""
+    """Return the posterior of the rows that have a weight."""
     if mass.kept == -math.inf:
         raise InputError("the pair probabilities and must-links leave no configuration possible")
-    order = np.argsort(-weights, kind="stable")
-    order = order[weights[order] > -math.inf]
+    labels, weights = labels[weights > -math.inf], weights[weights > -math.inf]
     reason = (
-        f"all {len(order)} configurations listed"
+        f"all {len(labels)} configurations listed"
         if mass.exact
-        else f"{len(order)} best configurations listed, the rest bounded"
+        else f"{len(labels)} best configurations listed, the rest bounded"
     )
-    return ListedPosterior(model, mass, labels[order], weights[order], possible, reason)
+    listed = ListedRows(labels, weights, mass.kept, None)
+    return ListedPosterior(model, mass, listed, possible, reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

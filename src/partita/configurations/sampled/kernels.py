@@ -653,26 +653,6 @@ def adopt(p: ChainPairs, s: State, labels: IntArray) -> None:
     rescore(p, s)
 
 
-@kernel(entry="ChainPairs, State, Elite", _nrt=False)
-def expand_state(p: ChainPairs, s: State, e: Elite) -> None:
-    """Remember every partition that is one single move away and good enough."""
-    for i in range(len(p.first) - 1):
-        old, own = s.label[i], to_cell(p, s, i)
-        take(p, s, i)
-        rest = s.score[0]
-        count = list_open_cells(p, s, i)[0]
-        least = e.scores[weakest(e)]
-        for t in range(count + 1):
-            gain = s.sum[s.seen[t]] if t < count else 0.0
-            if rest + gain > least:
-                attach(s, i, s.seen[t] if t < count else new_cell(s))
-                s.score[0] = rest + gain
-                remember_state(e, s)
-                detach(s, i)
-        attach(s, i, old)
-        s.score[0] = rest + own
-
-
 @uncounted
 def nearby(
     p: ChainPairs, s: State, order: IntArray, k: int, tied: bool, rng: np.random.Generator

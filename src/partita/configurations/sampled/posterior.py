@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from partita.configurations.count import count_configurations
 from partita.configurations.meters import SweepMeter
-from partita.configurations.optimum import local_search
+from partita.configurations.optimum import local_search, score
 from partita.core import (
     Best,
     Budget,
@@ -715,9 +715,6 @@ def _squash(x: FloatArray) -> FloatArray:
     return x / (1.0 + np.abs(x))
 
 
-LOOKS = 3e7  # around how many configurations to look, times n²
-
-
 def merge_visited(every: list[Elite]) -> Elite:
     """Return all that any chain kept, each once, best first."""
     marks = np.concatenate([e.marks[: e.filled[0]] for e in every])
@@ -753,42 +750,12 @@ def best_unvisited(
 
 
 def best_visited(pairs: ChainPairs, visited: Elite, k: int) -> Best:
-    """Return the k best found; nothing is claimed about the unvisited."""
-    elite_found = _expand_best(pairs, visited, max(k, 1))
-    rows = [restricted_growth(row) for row in elite_found.labels[: elite_found.filled[0]]]
-    weights = np.array([_log_weight(pairs.theta, row) for row in rows])
-    order = sorted(range(len(rows)), key=lambda t: (-weights[t], tuple(rows[t])))[:k]
+    """Return the k best visited, at least one; nothing is claimed about the others."""
+    rows = [restricted_growth(row) for row in visited.labels[: max(k, 1)]]
+    weights = np.array([score(pairs.theta, row) for row in rows])
+    order = sorted(range(len(rows)), key=lambda t: (-weights[t], tuple(rows[t])))
     labels = np.array([rows[t] for t in order], dtype=np.int64).reshape(len(order), -1)
     return Best(labels, weights[order], np.inf)
-
-
-def _expand_best(pairs: ChainPairs, visited: Elite, k: int) -> Elite:
-    """Expand the k best, the best first, until all have been expanded."""
-    from partita.configurations.sampled.kernels import elite, expand_state
-
-    n = len(pairs.theta)
-    best = elite(max(k, 16), n)
-    kept = min(len(best.scores), visited.filled[0])
-    for name in ("labels", "scores", "marks"):
-        getattr(best, name)[:kept] = getattr(visited, name)[:kept]
-    best.filled[0] = kept
-    done: set[int] = set()
-    for _ in range(int(np.clip(LOOKS / n**2, 20, 2000))):
-        fresh = [t for t in _ranking(best, k) if int(best.marks[t]) not in done]
-        if not fresh:
-            break
-        done.add(int(best.marks[fresh[0]]))
-        expand_state(pairs, state_of(pairs, best.labels[fresh[0]]), best)
-    return best
-
-
-def _ranking(best: Elite, k: int) -> list[int]:
-    order = np.argsort(-best.scores[: best.filled[0]], kind="stable")
-    return [int(t) for t in order[:k]]
-
-
-def _log_weight(theta: FloatArray, labels: IntArray) -> float:
-    return float(theta[np.triu(labels[:, None] == labels[None, :], 1)].sum())
 
 
 CHAINS_SHARE = 0.65  # of the budget; what the chains leave, the normaliser may take
@@ -827,8 +794,7 @@ class SampledPosterior:
         return _square(self.near, self.summary.error, 0.0)
 
     def log_weight(self, labels: IntArray) -> float:
-        joined = np.triu(labels[:, None] == labels[None, :], 1)
-        return float(self.near.theta[joined].sum())
+        return score(self.near.theta, labels)
 
     def count(self) -> int | None:
         return self._count

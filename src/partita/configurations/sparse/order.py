@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.sparse.recursion import block_ranges
 from partita.configurations.sparse.tree import (
     DEGREE,
     FILL,
@@ -37,15 +36,13 @@ class EliminationPlan:
 
     An operation is about a nanosecond of one core; both are infinite if no order is narrow
     enough, and `width` is then a lower bound. Bytes are for every question; draws and the K best
-    need 40 a template and row besides. With several `blocks` of `steps` most messages are made
-    again on the way down.
+    need 40 a template and row besides.
     """
 
     order: IntArray
     width: int
     operations: float
     bytes: float
-    blocks: int = 1
     steps: Sequence[EliminationStep] = ()
 
 
@@ -70,15 +67,17 @@ class _CostedSteps(NamedTuple):
         return max((len(step.dims) for step in self.steps), default=0)
 
 
-def plan_elimination(theta: FloatArray, memory: float = math.inf) -> EliminationPlan:
-    """Return the cheapest order found, in as few blocks as keep within the memory if possible."""
+def plan_elimination(theta: FloatArray) -> EliminationPlan:
+    """Return the cheapest order found."""
     compatible = theta > -np.inf
     rows = _rows(compatible)
     least = int(degeneracy(rows))
     cheapest = _cheapest(compatible, rows, least) if least <= WIDEST else None
     if cheapest is None:
         return EliminationPlan(np.arange(len(theta)), least, math.inf, math.inf)
-    return _in_blocks(cheapest, memory)
+    order = np.array([step.vertex for step in cheapest.steps], dtype=np.int64)
+    needs = _bytes(cheapest)
+    return EliminationPlan(order, cheapest.width, cheapest.operations, needs, cheapest.steps)
 
 
 def _rows(compatible: BoolArray) -> np.ndarray:
@@ -141,44 +140,15 @@ def _join_cost(join: Join) -> float:
     return PER_PAIR * min(every, join.entries * 2.0**bits)
 
 
-def _in_blocks(costed: _CostedSteps, memory: float) -> EliminationPlan:
-    order = np.array([step.vertex for step in costed.steps], dtype=np.int64)
-    whole = EliminationPlan(
-        order, costed.width, costed.operations, _bytes(costed, 1), steps=costed.steps
-    )
-    best = whole
-    blocks = 2
-    while best.bytes > memory and blocks <= len(order):
-        again = whole.operations + sum(cost.up for cost in costed.costs)
-        needed = _bytes(costed, blocks)
-        if needed < best.bytes:
-            best = replace(whole, operations=again, bytes=needed, blocks=blocks)
-        blocks *= 2
-    return best
-
-
-def _bytes(costed: _CostedSteps, blocks: int) -> float:
-    """Sum the messages kept, those of one block, slopes on the way down, and one step's room.
+def _bytes(costed: _CostedSteps) -> float:
+    """Sum the messages, slopes on the way down, and one step's room.
 
     Messages count twice: the maxima, for the best, are there beside the sums.
     """
     steps = costed.steps
     sizes = [8.0 * 2.0 ** len(step.dims) for step in steps]
-    kept, inside = _kept(steps, sizes, blocks)
     slopes = most = 0.0
     for n in reversed(range(len(steps))):
         slopes += sum(sizes[child] for child in steps[n].children) - sizes[n]
         most = max(most, slopes + sizes[n] + costed.costs[n].room)
-    return 2.0 * (kept + inside) + most + COUNTS + 40.0 * len(steps) ** 2 + 4096.0 * len(steps)
-
-
-def _kept(steps: list[EliminationStep], sizes: list[float], blocks: int) -> tuple[float, float]:
-    """Return the bytes of messages that leave their block, and of the largest block's others."""
-    kept = largest = 0.0
-    for first, last in block_ranges(len(steps), blocks):
-        used_up = sum(
-            sizes[child] for step in steps[first:last] for child in step.children if child >= first
-        )
-        largest = max(largest, used_up)
-        kept += sum(sizes[first:last]) - used_up
-    return kept, largest
+    return 2.0 * sum(sizes) + most + COUNTS + 40.0 * len(steps) ** 2 + 4096.0 * len(steps)

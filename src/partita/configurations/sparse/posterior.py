@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from partita.compilation import kernel
-from partita.configurations.exact.kernels import number_by_appearance
-from partita.configurations.optimum import single_move_search
+from partita.configurations.optimum import score, single_move_search
+from partita.configurations.search.best import renumber
 from partita.configurations.sparse.kernels import add_pairs, cells_from
 from partita.configurations.sparse.order import (
     WIDEST,
@@ -38,7 +38,7 @@ from partita.configurations.sparse.recursion import (
     count_by_elimination,
 )
 from partita.configurations.sparse.tree import EliminationStep, bit_count
-from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method, restricted_growth
+from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge
 
 COVERED = -1  # the choice of no entry: the template was covered from below
@@ -135,33 +135,6 @@ def join_cell(labels, rows, cells, vertex, members):  # type: ignore[no-untyped-
                 labels[k, members[bit_count(np.uint64(low - 1))]] = vertex
 
 
-@kernel(entry="i8[:,:]")
-def canonical(labels):  # type: ignore[no-untyped-def]
-    """Renumber every row by first appearance, in place."""
-    seen = np.empty(labels.shape[1], np.int64)
-    for row in range(len(labels)):
-        number_by_appearance(labels[row], seen)
-
-
-@kernel(entry="f8[:,:], i8[:,:]")
-def log_weights(theta, labels):  # type: ignore[no-untyped-def]
-    """Return, for every row (labels from 0 to n-1), the sum of theta over pairs with one label."""
-    n = labels.shape[1]
-    sums = np.zeros(len(labels))
-    last, before = np.empty(n, np.int64), np.empty(n, np.int64)
-    for row in range(len(labels)):
-        last[:] = -1
-        for i in range(n):
-            label = labels[row, i]
-            before[i] = last[label]
-            last[label] = i
-            j = before[i]
-            while j >= 0:
-                sums[row] += theta[i, j]
-                j = before[j]
-    return sums
-
-
 NOTHING: FloatArray = np.empty(0)
 
 
@@ -170,15 +143,6 @@ class Picks(NamedTuple):
 
     rows: IntArray
     entries: IntArray
-
-
-class Chooser(Protocol):
-    """Decides how rows continue."""
-
-    rows: int
-
-    def choose(self, states: IntArray, by: Operand, covered: FloatArray) -> Picks:
-        """Return the entries taken from each row's state."""
 
 
 @dataclass(slots=True, eq=False)
@@ -244,6 +208,9 @@ class BestChooser:
         return rows[row], entries[good[choice]], reach[row, choice]
 
 
+Chooser = RandomChooser | BestChooser
+
+
 class _Trail(NamedTuple):
     """One choice: the source of each row and, at a step, its cell or COVERED."""
 
@@ -252,16 +219,21 @@ class _Trail(NamedTuple):
     cells: IntArray | None = None
 
 
-def walk(recursion: Recursion, chooser: Chooser) -> IntArray:
-    """Return rows of labels, in restricted growth form; the recursion's messages must be kept."""
+def walk(recursion: Recursion, chooser: Chooser) -> tuple[IntArray, FloatArray]:
+    """Return rows of labels, in restricted growth form, and their log-weights.
+
+    The recursion's messages must be kept.
+    """
     waiting: dict[int, IntArray] = {}
     trail: list[_Trail] = []
-    for n in recursion.descending():
+    for n in reversed(range(len(recursion.steps))):
         states = waiting.pop(n, None)
         if states is None:
             states = np.zeros(chooser.rows, dtype=np.int64)
         trail += _take(recursion, n, states, waiting, chooser)
-    return _labels(recursion, trail, chooser.rows)
+    rows, weights = _labels(recursion, trail, chooser.rows), np.empty(chooser.rows)
+    renumber(recursion.theta, rows, weights)
+    return rows, weights
 
 
 def _take(
@@ -318,7 +290,6 @@ def _labels(recursion: Recursion, trail: list[_Trail], count: int) -> IntArray:
             step = recursion.steps[chosen.step]
             join_cell(labels, rows, chosen.cells, step.vertex, step.members)
         rows = chosen.rows[rows]
-    canonical(labels)
     return labels
 
 
@@ -350,7 +321,7 @@ def eliminate_exactly(
             f"tables of more than 2^{WIDEST} entries",
             f"2^{WIDEST} entries",
         )
-    return EliminationPosterior(theta, chosen.steps, chosen.blocks)
+    return EliminationPosterior(theta, chosen.steps)
 
 
 class _Solution(NamedTuple):
@@ -377,16 +348,10 @@ def _solve(recursion: Recursion) -> _Solution:
     n = len(recursion.theta)
     log_total = recursion.keep()
     pairs, expected = np.zeros((n, n)), []
-    down = _copy(recursion)
-    for step, masks, logs, p in down.cells():
+    for step, masks, logs, p in recursion.cells():
         add_pairs(pairs, step.vertex, step.members, masks, step.own, p)
         expected.append(float(p @ logs))
-    return _Solution(recursion, log_total, pairs, math.fsum(expected), down.loss)
-
-
-def _copy(recursion: Recursion) -> Recursion:
-    """Copy for one way down; the original keeps what that forgets."""
-    return replace(recursion, messages=dict(recursion.messages))
+    return _Solution(recursion, log_total, pairs, math.fsum(expected), recursion.loss)
 
 
 class EliminationPosterior:
@@ -394,13 +359,11 @@ class EliminationPosterior:
 
     method: Method = "exact"
 
-    def __init__(
-        self, theta: FloatArray, steps: Sequence[EliminationStep], blocks: int = 1
-    ) -> None:
+    def __init__(self, theta: FloatArray, steps: Sequence[EliminationStep]) -> None:
         self.size = len(theta)
         width = max((len(step.dims) for step in steps), default=0)
         self.reason = f"exact by elimination, width {width}"
-        self._theta, self._steps, self._blocks = theta, steps, blocks
+        self._theta, self._steps = theta, steps
         self._scale = potentials(theta, steps)
         solved = self._solve()
         self._solved = solved
@@ -413,10 +376,10 @@ class EliminationPosterior:
         return solved if solved.sound else _solve(self._recursion(LOG))
 
     def _recursion(self, kind: int) -> Recursion:
-        return Recursion(self._steps, self._theta, self._scale, kind, self._blocks)
+        return Recursion(self._steps, self._theta, self._scale, kind)
 
     def log_weight(self, labels: IntArray) -> float:
-        return float(log_weights(self._theta, restricted_growth(labels)[None, :])[0])
+        return score(self._theta, labels)
 
     @cached_property
     def _log2_count(self) -> float:
@@ -446,7 +409,7 @@ class EliminationPosterior:
         return Marginals.exact(pairs)
 
     def cells(self) -> Iterator[tuple[tuple[int, ...], float]]:
-        for step, masks, _, probabilities in _copy(self._solved.recursion).cells():
+        for step, masks, _, probabilities in self._solved.recursion.cells():
             members = step.members.tolist()
             for mask, p in zip((masks >> step.own).tolist(), probabilities.tolist(), strict=True):
                 inside = [m for j, m in enumerate(members) if mask >> j & 1]
@@ -457,11 +420,10 @@ class EliminationPosterior:
             return Best(np.empty((0, self.size), dtype=np.int64), np.empty(0))
         recursion = self._recursion(MAX)
         recursion.keep()
-        labels = walk(recursion, BestChooser(k))
-        weights: FloatArray = log_weights(self._theta, labels)
+        labels, weights = walk(recursion, BestChooser(k))
         order = np.argsort(-weights, kind="stable")
         return Best(labels[order], weights[order])
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
-        recursion = _copy(self._solved.recursion)
-        return walk(recursion, RandomChooser(count, recursion.kind, rng))
+        recursion = self._solved.recursion
+        return walk(recursion, RandomChooser(count, recursion.kind, rng))[0]

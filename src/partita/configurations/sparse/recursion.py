@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -61,16 +60,14 @@ class StepCells(NamedTuple):
 class Recursion:
     """The messages of one algebra; `scale` is subtracted from log w(C) for every member of C.
 
-    With several `blocks` only messages that leave their block are kept, the others are made
-    again on the way down. `loss` is the logarithm, to base 2, of a bound on the probability that
-    vanished because a product was too small for a double.
+    `loss` is the logarithm, to base 2, of a bound on the probability that vanished because a
+    product was too small for a double.
     """
 
     steps: Sequence[EliminationStep]
     theta: FloatArray
     scale: FloatArray
     kind: int
-    blocks: int = 1
     loss: float = -math.inf
     messages: dict[int, SubsetMessage] = field(default_factory=dict)
 
@@ -86,25 +83,9 @@ class Recursion:
 
     def keep(self) -> float:
         """Return the same as `total`, and keep what the way down needs."""
-        for first, last in self._ranges():
-            self._fill(first, last)
-            self._thin(first, last)
+        for n, step in enumerate(self.steps):
+            self.messages[n] = self._message(step)
         return self._at_roots()
-
-    def _ranges(self) -> list[tuple[int, int]]:
-        return block_ranges(len(self.steps), self.blocks)
-
-    def _fill(self, first: int, last: int) -> None:
-        for n in range(first, last):
-            if n not in self.messages:
-                self.messages[n] = self._message(self.steps[n])
-
-    def _thin(self, first: int, last: int) -> None:
-        """Delete the messages that were made and used up inside one of several blocks."""
-        for step in self.steps[first:last] if self.blocks > 1 else ():
-            for child in step.children:
-                if child >= first:
-                    del self.messages[child]
 
     def _at_roots(self) -> float:
         roots = [self.messages[n] for n, step in enumerate(self.steps) if not step.dims]
@@ -170,18 +151,10 @@ class Recursion:
 
     # down
 
-    def descending(self) -> Iterator[int]:
-        """Yield steps from the last to the first, each while its children's messages exist."""
-        for first, last in reversed(self._ranges()):
-            self._fill(first, last)
-            yield from reversed(range(first, last))
-            self._thin(first, last)
-
     def cells(self) -> Iterator[StepCells]:
         """Yield every cell with its probability, step by step from the last."""
         slopes: dict[int, SubsetMessage] = {}
-        for n in self.descending():
-            step = self.steps[n]
+        for n, step in reversed(list(enumerate(self.steps))):
             slope = slopes.pop(n) if step.dims else self._root_slope(self.messages[n])
             products = self.products(step)
             cells, below = self._step_down(step, products[-1], slope)
@@ -251,12 +224,6 @@ class Recursion:
         so each of at most 2^bits vanished sums has less than 2^(SMALLEST + exponent).
         """
         self.loss = max(self.loss, exponent + bits + SMALLEST)
-
-
-def block_ranges(steps: int, blocks: int) -> list[tuple[int, int]]:
-    """Return the first and last step of each block."""
-    edges = [steps * k // blocks for k in range(blocks + 1)]
-    return list(pairwise(edges))
 
 
 def gathered(source: FloatArray, positions: IntArray, base: int) -> FloatArray:
