@@ -11,7 +11,6 @@ import pytest
 from naive import naive_seconds
 from oracles.instances import log_odds, planted_pairs, uniform_pairs
 from oracles.posteriors import certified
-from partita.configurations.optimality import optimum
 from partita.configurations.search.best import best
 from partita.core import Budget, FloatArray
 
@@ -58,6 +57,6 @@ def test_certified_bounds(n: int, width: float | None, ratio: Callable[..., None
 )
 def test_the_most_probable(regime: str, n: int, ratio: Callable[..., None]) -> None:
     theta = _set(regime, n)
-    assert optimum(theta, Budget()).proved
-    value = seconds(lambda: optimum(theta, Budget())) / naive_seconds(11)
+    assert best(theta, 1, Budget()).gap == 0.0
+    value = seconds(lambda: best(theta, 1, Budget())) / naive_seconds(11)
     ratio(f"the most probable, proved, {regime}, n = {n}", value, "naive 11")

@@ -19,8 +19,8 @@ from partita.core import (
 )
 from partita.evaluation.models import (
     Fitted,
-    FittedGreedy,
     FittedPairModel,
+    Greedy,
     Uniform,
     UniformPosteriors,
     part,
@@ -61,7 +61,7 @@ def pairs(name: str) -> Callable[[UniformPosteriors], Fitted]:
 
 MODELS: dict[str, Callable[[UniformPosteriors], Fitted]] = {
     "uniform": Uniform,
-    "greedy": lambda counts: FittedGreedy(counts, GreedyParameters(0.6, 0.5, 0.4)),
+    "greedy": lambda counts: Greedy(counts, GreedyParameters(0.6, 0.5, 0.4)),
     "merging": pairs("merging"),
     "evidential": pairs("evidential"),
 }

@@ -12,8 +12,8 @@ from partita.core import Budget, Configuration, Document, Template
 from partita.errors import InputError
 from partita.evaluation.models import (
     Fitted,
-    FittedGreedy,
     FittedPairModel,
+    Greedy,
     Uniform,
     UniformPosteriors,
 )
@@ -55,7 +55,7 @@ def fitted(model: str, learned: PairParameters, counts: UniformPosteriors) -> Fi
     if model == "uniform":
         return Uniform(counts)
     if model == "greedy":
-        return FittedGreedy(counts, learned.greedy)
+        return Greedy(counts, learned.greedy)
     parameters = {"scaled": learned.scaled, "forest": learned.forest}.get(model)
     return FittedPairModel(model, learned.pair_model(training_of(model)), parameters, BUDGET, 0)
 

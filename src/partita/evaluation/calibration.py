@@ -91,10 +91,10 @@ NOTHING = StatedProbabilities.of(())
 
 
 def undecided(
-    stated: FloatArray, observed: NDArray[np.bool_], low: float = LOW, high: float = HIGH
+    stated: FloatArray, observed: NDArray[np.bool_]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the statements between low and high, both included."""
-    between = (stated >= low) & (stated <= high)
+    """Return the statements between LOW and HIGH, both included."""
+    between = (stated >= LOW) & (stated <= HIGH)
     return stated[between], observed[between]
 
 

@@ -98,7 +98,7 @@ def run_experiment(
     """Run the experiment on documents that are already cut into sets."""
     if not train or not test:
         raise InputError("an experiment needs documents to learn from and documents to test on")
-    chosen, report = effort or ExperimentEffort(), progress or _silent
+    chosen, report = effort or ExperimentEffort(), progress or (lambda _: None)
     counts = UniformPosteriors(chosen.budget, chosen.seed)
     largest = max((len(members) for cut in test for members in cut.sets), default=0)
     models = (*(paper_models(chosen, counts, largest) if paper else ()), *more)
@@ -136,11 +136,6 @@ def _measure_all(
     return {name: tuple(measures) for name, measures in results.items()}, seconds
 
 
-def _silent(_: str) -> None:
-    return None
-
-
-SplitProgress = Callable[[str], None]
 LARGEST = 9  # templates in a set: all of it is exact, and quick
 
 
@@ -163,7 +158,7 @@ def run_splits(
     more: Sequence[Model] = (),
     *,
     effort: ExperimentEffort | None = None,
-    progress: SplitProgress | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Experiment]:
     """Return, for each split, the figures of all models."""
     experiments = {}
@@ -174,7 +169,7 @@ def run_splits(
     return experiments
 
 
-def _within(name: str, progress: SplitProgress) -> SplitProgress:
+def _within(name: str, progress: Progress) -> Progress:
     return lambda text: progress(f"{name}: {text}")
 
 

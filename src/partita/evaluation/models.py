@@ -137,13 +137,21 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Greedy:
-    """The greedy merger's configuration, with the share of sets where it is right."""
+    """The greedy merger's configuration, with the share of sets where it is right, once fitted."""
 
     counts: UniformPosteriors
+    parameters: GreedyParameters | None = None
     name: str = "greedy"
+    whole: bool = False
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        return FittedGreedy(self.counts, greedy_shares(cuts))
+        return replace(self, parameters=greedy_shares(cuts))
+
+    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
+        assert self.parameters is not None, "fitted first"
+        labels = greedy_labels(cut.compatible[np.ix_(members, members)])
+        share = self.parameters.share(len(members))
+        return GreedyPosterior(labels, share, self.counts.uniform(cut, members))
 
 
 def greedy_tallies(cuts: Sequence[Cut]) -> tuple[MergedSets, MergedSets, MergedSets]:
@@ -161,18 +169,6 @@ def greedy_tallies(cuts: Sequence[Cut]) -> tuple[MergedSets, MergedSets, MergedS
 def greedy_shares(cuts: Sequence[Cut]) -> GreedyParameters:
     """Measure how often a greedy merger is right."""
     return GreedyParameters(*(tally.share for tally in greedy_tallies(cuts)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FittedGreedy:
-    counts: UniformPosteriors
-    parameters: GreedyParameters
-    whole: bool = False
-
-    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
-        labels = greedy_labels(cut.compatible[np.ix_(members, members)])
-        share = self.parameters.share(len(members))
-        return GreedyPosterior(labels, share, self.counts.uniform(cut, members))
 
 
 @dataclass(slots=True)

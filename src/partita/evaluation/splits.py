@@ -112,26 +112,18 @@ def cut_document(document: Document, schema: Schema | None = None) -> Cut:
     groups = (np.flatnonzero(home == n) for n in range(int(home.max(initial=-1)) + 1))
     labels = document.labels
     joined = labels[:, None] == labels[None, :]
+    if not any(template.antecedents for template in templates):
+        types, known = (None, None) if schema is None else (schema.types, allowed)
+        referring = with_antecedents(templates, types=types, compatible=known)
+        document = replace(document, templates=referring)
     return Cut(
-        document if _referred(document) else _referring(document, allowed, schema),
+        document,
         allowed,
         labels,
         tuple(members for members in groups if len(members) > 1),
         bool((joined & (home[:, None] != home[None, :])).any()),
         schema,
     )
-
-
-def _referred(document: Document) -> bool:
-    return any(template.antecedents for template in document.templates)
-
-
-def _referring(document: Document, allowed: BoolArray, schema: Schema | None) -> Document:
-    templates = document.templates
-    if schema is None:
-        return replace(document, templates=with_antecedents(templates))
-    referring = with_antecedents(templates, types=schema.types, compatible=allowed)
-    return replace(document, templates=referring)
 
 
 def coverage(cuts: Iterable[Cut]) -> float:

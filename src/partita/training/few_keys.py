@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita.configurations import PAIR_MODELS
 from partita.configurations.odds import UNSCALED, ScaledParameters
-from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
+from partita.configurations.pair_models import GreedyParameters
 from partita.core import (
     Budget,
     CoreferenceSet,
@@ -25,7 +25,7 @@ from partita.core import (
 )
 from partita.errors import InputError
 from partita.evaluation.calibration import bootstrap
-from partita.evaluation.models import FittedPairModel, UniformPosteriors, greedy_tallies
+from partita.evaluation.models import FittedPairModel, Greedy, UniformPosteriors, greedy_tallies
 from partita.evaluation.splits import Cut, allowed_bits, document_bits, excluded_bits
 from partita.pairs.characteristics import pair_log_odds
 from partita.pairs.columns import template_columns
@@ -576,9 +576,7 @@ def _posterior(
     if model == "uniform":
         return counts.uniform(cut, members)
     if model == "greedy":
-        labels = greedy_labels(cut.compatible[np.ix_(members, members)])
-        share = learned.greedy.share(len(members))
-        return GreedyPosterior(labels, share, counts.uniform(cut, members))
+        return Greedy(counts, learned.greedy).posterior(cut, members)
     pairs = learned.pair_model(training_of(model))
     matrix = open_pair_matrix(key, pairs, key.by_merger if model == "merging" else key.pairs)
     parameters = getattr(learned, model) if model in ("scaled", "forest") else None

@@ -162,7 +162,7 @@ def train_pair_model(
 
     The prior is chosen over documents unless its precision is given.
     """
-    report = progress or _silent
+    report = progress or (lambda _: None)
     sample = training.contexts()
     require_both_classes(sample)
     if precision is None:
@@ -282,10 +282,6 @@ def _hash(documents: Sequence[KeyedTemplates]) -> str:
         digest.update(text.encode())
         digest.update(np.packbits(document.compatible).tobytes())
     return digest.hexdigest()
-
-
-def _silent(_: str) -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True)

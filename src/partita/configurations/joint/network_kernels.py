@@ -22,7 +22,6 @@ from partita.compilation import kernel, kernel_record, uncounted
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import (
     EMPTY,
-    FIRST,
     LAST,
     WITHOUT,
     CellTable,
@@ -71,9 +70,6 @@ SCALE = code.SCALE
 STATIC_OWN = np.array([k for k in range(OWN) if k not in RELATIVE])
 STATIC_CELL = np.array([k for k in range(OWN, CODES) if k not in RELATIVE])
 STATIC_NEW = np.array([k for k in range(NEW_CODES) if k not in RELATIVE_NEW])
-FEW_CHANGES = 20  # of codes, so that their rows cost less than all of them
-RECENT = 4  # patterns among which a similar one is looked for
-LOW_BITS, LOWEST_BITS = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x0101010101010101)  # of bytes
 CODE_BYTES = 8 * -(-CODES // 8)
 NEW_PATTERN = 0
 DENIAL = 12.0  # less for a cell with a mention that this one is denied to be
@@ -244,17 +240,14 @@ def fill_view(
     cells.met[:count] are the different cells of all configurations at this step, of `used` cells in
     the table; `row` (mentions) has the relations of j to earlier mentions. Cells with the same
     codes share a pattern, and so a sum of the table's rows: pattern 0 is "new", and at every slot
-    the patterns before `patterns` have their sums. A new pattern starts from a similar one where
-    that is cheaper: `examples` has a slot for each first member, `recent` those of the last
-    patterns.
+    the patterns before `patterns` have their sums.
     """
     _start(mentions, network, j, view.sums[NEW_PATTERN])
     fill_bits(cells, used, row)
     classify(mentions, cells, count, j)
     compare_members(mentions, cells, used, row, j)
-    table, examples = np.zeros(_room(count), np.int32), np.full(j + 1, -1, np.int32)
+    table = np.zeros(_room(count), np.int32)
     own, rows, patterns = np.zeros(network.table.shape[1], np.int32), np.zeros(CODES, np.int64), 1
-    recent = np.full(RECENT, -1, np.int32)
     for slot in range(count):
         cell, codes = cells.met[slot], view.codes[slot]
         if cells.classes[cell] != NEAR:
@@ -264,13 +257,12 @@ def fill_view(
             listed = _list_rows(network.layout.cell, STATIC_OWN, codes, rows)
             _add_rows(network.table, rows[:listed], own)
             _gate(network, codes, view.out)
-        first = cells.columns[cell, FIRST]
         if _pattern(view, table, slot, patterns) == patterns:
-            recent[0] = examples[first]
-            _sum_rows(network, view, slot, _most_similar(view.words, slot, recent), own, rows)
-            recent[1 + patterns % (RECENT - 1)] = slot
+            sums = view.sums[patterns]
+            sums[:] = own
+            listed = _list_rows(network.layout.cell, STATIC_CELL, codes, rows)
+            _add_rows(network.table, rows[:listed], sums)
             patterns += 1
-        examples[first] = slot
     return patterns
 
 
@@ -282,59 +274,6 @@ def _gate(network: Network, codes: Codes, out: Single) -> None:
         for k in range(GATING):
             total += np.int32(network.gate[network.layout.cell[k] + codes[k], q])
         out[q] = network.out[JOIN, q] + np.float32(total) * np.float32(1.0 / SCALE)
-
-
-@uncounted
-def _most_similar(words: NDArray[np.uint64], slot: int, others: Small) -> int:
-    """Return the slot among `others` whose codes differ least, -1 if all differ in many.
-
-    `words` (slots × words) are the codes, eight to a word.
-    """
-    found, fewest = -1, FEW_CHANGES
-    for other in others:
-        changed = 0 if other >= 0 else fewest
-        for k in range(words.shape[1] if other >= 0 else 0):
-            differs = words[slot, k] ^ words[other, k]
-            differs = ((differs & LOW_BITS) + LOW_BITS | differs) & ~LOW_BITS
-            changed += int((differs >> np.uint64(7)) * LOWEST_BITS >> np.uint64(56))
-        if changed < fewest:
-            found, fewest = other, changed
-    return found
-
-
-@uncounted
-def _sum_rows(
-    network: Network, view: View, slot: int, example: int, own: Small, rows: IntArray
-) -> None:
-    """Sum the table's rows of a pattern: as of an example with similar codes, if there is one.
-
-    Without an example: `own` (units), the sum of what is of the mention alone, plus the rows of the
-    other codes. With one: its sum, plus the rows of changed codes, minus those they replace, two
-    changes at a time. Sums of whole numbers are exact, so both ways give the same. `rows` is room.
-    """
-    starts, codes, sums = network.layout.cell, view.codes, view.sums[view.patterns[slot]]
-    if example < 0:
-        for q in range(len(sums)):
-            sums[q] = own[q]
-        listed = _list_rows(starts, STATIC_CELL, codes[slot], rows)
-        _add_rows(network.table, rows[:listed], sums)
-        return
-    changed, zeros = 0, len(network.table) - 1
-    for k in STATIC_CELL:
-        if codes[slot, k] != codes[example, k]:
-            rows[2 * changed] = starts[k] + codes[slot, k]
-            rows[2 * changed + 1] = starts[k] + codes[example, k]
-            changed += 1
-    rows[2 * changed] = rows[2 * changed + 1] = zeros
-    base = view.sums[view.patterns[example]]
-    for q in range(len(sums)):
-        sums[q] = base[q]
-    for k in range(0, changed, 2):
-        new, old = network.table[rows[2 * k]], network.table[rows[2 * k + 1]]
-        newer, older = network.table[rows[2 * k + 2]], network.table[rows[2 * k + 3]]
-        for q in range(len(sums)):
-            more = np.int32(new[q]) + np.int32(newer[q])
-            sums[q] += more - np.int32(old[q]) - np.int32(older[q])
 
 
 @kernel()
