@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 
 from oracles.described import drawn
 from partita.core import Antecedent, Template
-from partita.pairs import columns as antecedents
 from partita.pairs.columns import POSSIBLE, PREFERRED, UNLISTED, antecedent_table
 
 
@@ -60,16 +56,3 @@ def test_against_the_closure_by_hand(templates: list[Template]) -> None:
     s, t = np.triu_indices(n, 1)
     expected = np.where(preferred, PREFERRED, np.where(possible, POSSIBLE, UNLISTED))[s, t]
     assert antecedent_table(templates).of(s, t).tolist() == expected.tolist()
-
-
-@settings(max_examples=30, deadline=None)
-@given(drawn(least=2))
-def test_the_sorted_list_says_what_the_table_says(templates: list[Template]) -> None:
-    s, t = np.triu_indices(len(templates), 1)
-    table = antecedent_table(templates)
-    assert replace(table, table=None).of(s, t).tolist() == table.of(s, t).tolist()
-
-
-def test_many_templates_need_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(antecedents, "TABLE", 2)
-    assert antecedent_table([_chain("A"), _chain("B", "A"), _chain("C")]).table is None

@@ -210,21 +210,17 @@ def _slot_texts(value: object) -> list[str]:
 
 
 UNLISTED, POSSIBLE, PREFERRED = range(3)
-TABLE = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AntecedentTable:
-    """The code of each listed pair, keyed by S·n + T in order, or a table of all pairs."""
+    """The code of each listed pair, keyed by S·n + T in order."""
 
     size: int
     keys: NDArray[np.int64]
     codes: Codes
-    table: Codes | None
 
     def of(self, s: Places, t: Places) -> Codes:
-        if self.table is not None:
-            return self.table[s, t]
         if not len(self.keys):
             return np.zeros(len(s), dtype=np.uint8)
         pair_keys = s * self.size + t
@@ -284,11 +280,7 @@ def _preferred(template: Template, place: dict[str, int]) -> list[int]:
 def _antecedent_table(n: int, codes_by_key: dict[int, int]) -> AntecedentTable:
     keys = np.array(sorted(codes_by_key), dtype=np.int64)
     codes = np.array([codes_by_key[key] for key in keys.tolist()], dtype=np.uint8)
-    table = None
-    if n <= TABLE:
-        table = np.zeros((n, n), dtype=np.uint8)
-        table[keys // max(n, 1), keys % max(n, 1)] = codes
-    return AntecedentTable(n, keys, codes, table)
+    return AntecedentTable(n, keys, codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

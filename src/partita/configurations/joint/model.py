@@ -97,7 +97,7 @@ def _network(model: JointModel) -> Network:
     from partita.configurations.joint.network_kernels import Network
 
     return Network(
-        np.vstack([_whole(model.table), np.zeros((1, model.units), np.int16)]),
+        _whole(model.table),
         model.bias.astype(np.float32),
         model.out.astype(np.float32),
         model.other.astype(np.float32),

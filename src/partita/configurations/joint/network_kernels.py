@@ -70,8 +70,7 @@ SCALE = code.SCALE
 STATIC_OWN = np.array([k for k in range(OWN) if k not in RELATIVE])
 STATIC_CELL = np.array([k for k in range(OWN, CODES) if k not in RELATIVE])
 STATIC_NEW = np.array([k for k in range(NEW_CODES) if k not in RELATIVE_NEW])
-CODE_BYTES = 8 * -(-CODES // 8)
-NEW_PATTERN = 0
+NEW_ROW = 0  # of sums and of known scores: that of "new"; cells follow in the order of slots
 DENIAL = 12.0  # less for a cell with a mention that this one is denied to be
 TOGETHER = 2**18  # places of cells in the configurations that grow together
 
@@ -88,9 +87,9 @@ class Layout(NamedTuple):
 class Network(NamedTuple):
     """Weights: `table`, `bias` and `out` of joining and starting, scores of far cells (`other`).
 
-    The table holds whole numbers, weights times SCALE, so that sums of its rows are exact. Its last
-    row is of zeros. The output of joining a cell is that plus the rows of the `gate` for the
-    mention's own characteristics, also in whole numbers; `layout` says where characteristics begin.
+    The table holds whole numbers, weights times SCALE, so that sums of its rows are exact. The
+    output of joining a cell is that plus the rows of the `gate` for the mention's own
+    characteristics, also in whole numbers; `layout` says where characteristics begin.
     `temperature` holds a and b: scores are multiplied by exp(a + b log(cells + 1)).
     """
 
@@ -106,25 +105,22 @@ class Network(NamedTuple):
 class View(NamedTuple):
     """What a mention and the cells that were met have together, in the order of their slots.
 
-    `facts` and `codes` are those of `describe_cell`; `patterns` numbers the different codes of near
-    cells; `words` are the same bytes as `codes`, eight at a time. `sums` are sums of the table's
-    rows for each pattern, before the relative codes are added, those of "new" first. `out` is the
-    output of joining a cell.
+    `facts` and `codes` are those of `describe_cell`. `sums` are sums of the table's rows for each
+    near cell, before the relative codes are added, those of "new" first. `out` is the output of
+    joining a cell.
     """
 
     facts: Small
     codes: Codes
-    words: NDArray[np.uint64]
-    patterns: Small
     sums: Small
     out: Single
 
 
 class Known(NamedTuple):
-    """The scores known at a step: a list of entries for each pattern.
+    """The scores known at a step: a list of entries for "new" and for each cell met.
 
-    `heads` (patterns) is the first entry, −1 for none; an entry has one of `keys` and `scores`, and
-    the next in `following`; used[0] entries are in use.
+    `heads` (cells met + 1) is the first entry, −1 for none; an entry has one of `keys` and
+    `scores`, and the next in `following`; used[0] entries are in use.
     """
 
     heads: Small
@@ -159,22 +155,19 @@ class Choice(NamedTuple):
 @kernel()
 def new_view(slots: int, units: int) -> View:
     """Return a view with room for so many cells."""
-    codes = np.zeros((slots, CODE_BYTES), np.uint8)
     return View(
         np.zeros((slots, FACTS), np.int32),
-        codes,
-        codes.view(np.uint64),
-        np.zeros(slots, np.int32),
+        np.zeros((slots, CODES), np.uint8),
         np.zeros((slots + 1, units), np.int32),
         np.zeros(units, np.float32),
     )
 
 
 @kernel()
-def _no_scores(patterns: int, entries: int) -> Known:
+def _no_scores(slots: int, entries: int) -> Known:
     """Return room for so many entries, none of them in use."""
     return Known(
-        np.full(patterns, -1, np.int32),
+        np.full(slots + 1, -1, np.int32),
         np.empty(entries, np.int64),
         np.empty(entries),
         np.empty(entries, np.int32),
@@ -201,19 +194,10 @@ def _no_choice(n: int, units: int) -> Choice:
 
 @uncounted
 def _add_rows(table: Whole, rows: IntArray, sums: Small) -> None:
-    """Add rows of the table, eight at a time; a last row of zeros fills up."""
-    zeros, n = len(table) - 1, len(rows)
-    for k in range(0, n, 8):
-        a, b = table[rows[k]], table[rows[k + 1] if k + 1 < n else zeros]
-        c = table[rows[k + 2] if k + 2 < n else zeros]
-        d = table[rows[k + 3] if k + 3 < n else zeros]
-        e = table[rows[k + 4] if k + 4 < n else zeros]
-        f = table[rows[k + 5] if k + 5 < n else zeros]
-        g = table[rows[k + 6] if k + 6 < n else zeros]
-        h = table[rows[k + 7] if k + 7 < n else zeros]
+    """Add rows of the table to the sums."""
+    for row in rows:
         for q in range(len(sums)):
-            four = np.int32(a[q]) + np.int32(b[q]) + np.int32(c[q]) + np.int32(d[q])
-            sums[q] += four + np.int32(e[q]) + np.int32(f[q]) + np.int32(g[q]) + np.int32(h[q])
+            sums[q] += np.int32(table[row, q])
 
 
 @uncounted
@@ -234,36 +218,31 @@ def fill_view(
     row: IntArray,
     j: int,
     view: View,
-) -> int:
-    """Fill the view of mention j on the cells that were met; return the number of patterns.
+) -> None:
+    """Fill the view of mention j on the cells that were met.
 
     cells.met[:count] are the different cells of all configurations at this step, of `used` cells in
-    the table; `row` (mentions) has the relations of j to earlier mentions. Cells with the same
-    codes share a pattern, and so a sum of the table's rows: pattern 0 is "new", and at every slot
-    the patterns before `patterns` have their sums.
+    the table; `row` (mentions) has the relations of j to earlier mentions. What is of the mention
+    alone is summed once, in `own`.
     """
-    _start(mentions, network, j, view.sums[NEW_PATTERN])
+    _start(mentions, network, j, view.sums[NEW_ROW])
     fill_bits(cells, used, row)
     classify(mentions, cells, count, j)
     compare_members(mentions, cells, used, row, j)
-    table = np.zeros(_room(count), np.int32)
-    own, rows, patterns = np.zeros(network.table.shape[1], np.int32), np.zeros(CODES, np.int64), 1
+    own, rows, first = np.zeros(network.table.shape[1], np.int32), np.zeros(CODES, np.int64), True
     for slot in range(count):
         cell, codes = cells.met[slot], view.codes[slot]
         if cells.classes[cell] != NEAR:
             continue
         describe_cell(mentions, cells, row, j, cell, view.facts[slot], codes)
-        if patterns == 1:
+        if first:
             listed = _list_rows(network.layout.cell, STATIC_OWN, codes, rows)
             _add_rows(network.table, rows[:listed], own)
             _gate(network, codes, view.out)
-        if _pattern(view, table, slot, patterns) == patterns:
-            sums = view.sums[patterns]
-            sums[:] = own
-            listed = _list_rows(network.layout.cell, STATIC_CELL, codes, rows)
-            _add_rows(network.table, rows[:listed], sums)
-            patterns += 1
-    return patterns
+            first = False
+        view.sums[slot + 1] = own
+        listed = _list_rows(network.layout.cell, STATIC_CELL, codes, rows)
+        _add_rows(network.table, rows[:listed], view.sums[slot + 1])
 
 
 @uncounted
@@ -291,56 +270,17 @@ def _start(mentions: Mentions, network: Network, j: int, sums: Small) -> None:
     _add_rows(network.table, rows[: listed + 1], sums)
 
 
-@kernel()
-def _room(count: int) -> int:
-    """Return the length of a hash table for so many patterns, a power of two."""
-    room = 16
-    while room < 2 * count:
-        room *= 2
-    return room
-
-
 @uncounted
-def _pattern(view: View, table: Small, slot: int, patterns: int) -> int:
-    """Return the pattern of a slot's codes: that of an earlier slot, or the next number.
-
-    `table` holds a slot + 1 for each pattern, at a place that follows from a hash of the codes.
-    """
-    words, mask, mixed = view.words[slot], len(table) - 1, np.uint64(0)
-    for k in range(len(words)):
-        mixed = (mixed ^ words[k]) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    at = np.int64(mixed & np.uint64(mask))
-    while table[at] > 0:
-        other, k = table[at] - 1, 0
-        while k < len(words) and view.words[other, k] == words[k]:
-            k += 1
-        if k == len(words):
-            view.patterns[slot] = view.patterns[other]
-            return int(view.patterns[slot])
-        at = (at + 1) & mask
-    table[at], view.patterns[slot] = slot + 1, patterns
-    return patterns
-
-
-@uncounted
-def _score(network: Network, view: View, pattern: int, key: int, choice: Choice) -> float:
-    """Return the score of a pattern with a key."""
-    starts, table, sums, rows = pattern == NEW_PATTERN, network.table, choice.sums, choice.rows
+def _score(network: Network, view: View, place: int, key: int, choice: Choice) -> float:
+    """Return the score of the cell with this place in `view.sums`, with a key."""
+    starts, sums, rows = place == NEW_ROW, choice.sums, choice.rows
     relative = RELATIVE_NEW if starts else RELATIVE
     begin, which = (network.layout.new, START) if starts else (network.layout.cell, JOIN)
     for k in range(len(relative)):
         rows[k] = begin[relative[k]] + ((key >> (KEY_BITS * k)) & KEY_MASK)
-    base, a, b, c, d = (
-        view.sums[pattern],
-        table[rows[0]],
-        table[rows[1]],
-        table[rows[2]],
-        table[rows[3]],
-    )
     for q in range(len(sums)):
-        sums[q] = base[q] + (np.int32(a[q]) + np.int32(b[q]) + np.int32(c[q]) + np.int32(d[q]))
-    _add_rows(table, rows[4 : len(relative)], sums)
+        sums[q] = view.sums[place, q]
+    _add_rows(network.table, rows[: len(relative)], sums)
     return _output(network.out[START] if starts else view.out, network.bias[which], sums)
 
 
@@ -372,13 +312,13 @@ def choose(
     """Fill the choices of mention j in configuration b; return the logarithm of their sum.
 
     log P of a choice is its score less that; its probability is its share by the sum of shares. A
-    score depends on the pattern of a cell and on its key alone: `known` keeps it for all
-    configurations of this step, as a list of entries for each pattern. `scale` is the temperature,
+    score depends on the cell and on its key alone: `known` keeps it for all configurations of this
+    step, as a list of entries for each cell. `scale` is the temperature,
     exp(a + b · log(number of choices)). `top` is the highest score, by which `_shares` guards
     e^score against overflow; far cells are in it by class, as all of a class have one score.
     """
     count, slots, row_of_cells = grown.counts[b], cells.slots, grown.cells[b]
-    scores, near, keys, patterns = choice.scores, choice.near, choice.keys, view.patterns
+    scores, near, keys = choice.scores, choice.near, choice.keys
     found, others = fill_near_cells(
         mentions, grown, cells, view.facts, row, similar, b, j, near, keys, choice.counts
     )
@@ -392,16 +332,16 @@ def choose(
     top = -np.inf
     for r in range(found + 1):
         key = keys[r]
-        pattern = patterns[slots[row_of_cells[near[r]]]] if r < found else NEW_PATTERN
-        entry = heads[pattern]
+        slot = slots[row_of_cells[near[r]]] + 1 if r < found else NEW_ROW
+        entry = heads[slot]
         while entry >= 0 and known_keys[entry] != key:
             entry = following[entry]
         if entry < 0:
             entry = known.used[0]
             known.used[0] += 1
-            known_keys[entry], following[entry] = key, heads[pattern]
-            heads[pattern] = entry
-            known_scores[entry] = _score(network, view, pattern, key, choice)
+            known_keys[entry], following[entry] = key, heads[slot]
+            heads[slot] = entry
+            known_scores[entry] = _score(network, view, slot, key, choice)
         scores[r] = scale * known_scores[entry]
         if r < found and cells.bits[row_of_cells[near[r]]] & code.DENIED:
             scores[r] -= DENIAL
@@ -538,9 +478,8 @@ def _log_probabilities(mentions: Mentions, network: Network, rows: IntArray) -> 
         count = list_cells(grown, 0, width, cells, 0)
         if count > len(view.facts):
             view = new_view(2 * count, units)
-        known = _no_scores(
-            fill_view(mentions, network, cells, used, count, row, j, view), width * (j + 1)
-        )
+        fill_view(mentions, network, cells, used, count, row, j, view)
+        known = _no_scores(count, width * (j + 1))
         cells = with_room(cells, used, width)
         for b in range(width):
             total = choose(mentions, network, grown, cells, view, known, row, alike, b, j, choice)
@@ -584,8 +523,8 @@ def draw_and_search(
         count = list_cells(grown, old, old + kept, cells, list_cells(grown, 0, draws, cells, 0))
         if count > len(view.facts):
             view = new_view(2 * count, units)
-        patterns = fill_view(mentions, network, cells, used, count, row, j, view)
-        known = _no_scores(patterns, (draws + kept) * (j + 1))
+        fill_view(mentions, network, cells, used, count, row, j, view)
+        known = _no_scores(count, (draws + kept) * (j + 1))
         cells = with_room(cells, used, draws + width)
         means, variances = np.zeros(count + 1), np.zeros(count + 1)
         for b in range(draws):
