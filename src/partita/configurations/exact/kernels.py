@@ -148,45 +148,6 @@ def last_bit(mask):  # type: ignore[no-untyped-def]
     return bit
 
 
-@kernel(entry="f8[:], f8[:], i8[:], f8[:], i8[:]")
-def choose(log_w, log_z, rests, uniforms, chosen):  # type: ignore[no-untyped-def]
-    """Fill in the cells, with the highest member of what is left, that uniforms fall into.
-
-    One entry of `rests` (masks of the templates that are left), `uniforms` (from 0 to 1) and
-    `chosen` (masks) for each draw. Draws are sorted by what is left, and those with the same by
-    their uniforms, so that the cells of each rest are gone through once.
-    """
-    row = 0
-    while row < rests.shape[0]:
-        end = row + 1
-        while end < rests.shape[0] and rests[end] == rests[row]:
-            end += 1
-        _choose(log_w, log_z, rests[row], uniforms[row:end], chosen[row:end])
-        row = end
-
-
-@kernel()
-def _choose(log_w, log_z, rest, uniforms, chosen):  # type: ignore[no-untyped-def]
-    """Fill in `chosen` what sorted uniforms choose, as `choose` does, for one `rest`."""
-    top = last_bit(rest)
-    others, total, c = rest ^ top, 0.0, rest ^ top
-    while True:
-        total += math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
-        if c == 0:
-            break
-        c = (c - 1) & others
-    reached, drawn, c, last = 0.0, 0, others, top
-    while drawn < uniforms.shape[0]:
-        share = math.exp(log_w[top | c] + log_z[others ^ c] - log_z[rest])
-        if share > 0.0:
-            last = top | c
-            reached += share
-        while drawn < uniforms.shape[0] and (uniforms[drawn] * total < reached or c == 0):
-            chosen[drawn] = last
-            drawn += 1
-        c = (c - 1) & others
-
-
 @kernel(entry="f8[:,:,:], f8[:], i8[:], f8[:,:,:], i8[:,:,:], f8[:,:]")
 def solve_each(theta, log_totals, counts, pairs, best, best_logs):  # type: ignore[no-untyped-def]
     """Answer many sets of n templates by one recursion each.

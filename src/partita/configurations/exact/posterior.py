@@ -10,7 +10,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from partita.configurations.count import count_configurations, log2_of
-from partita.configurations.exact.kernels import choose, fill_best
+from partita.configurations.exact.kernels import fill_best
 from partita.configurations.exact.listed import (
     LISTED,
     cell_order,
@@ -217,12 +217,6 @@ def _next_cells(tables: SubsetTables, rest: IntArray, rng: np.random.Generator) 
     order = np.argsort(rest, kind="stable")
     order = order[rest[order] > 0]
     uniforms = rng.random(len(order))
-    if len(tables.log_w) > 1 << SMALL:
-        by_uniform = np.lexsort((uniforms, rest[order]))
-        order, chosen = order[by_uniform], np.empty(len(order), dtype=np.int64)
-        choose(tables.log_w, tables.log_z, rest[order], uniforms[by_uniform], chosen)
-        cells[order] = chosen
-        return cells
     starts = np.flatnonzero(np.diff(rest[order], prepend=0))
     for rows in np.split(np.arange(len(order)), starts[1:]):
         cells[order[rows]] = _choices(tables, int(rest[order[rows[0]]]), uniforms[rows])
