@@ -195,3 +195,48 @@ def test_many_messages_give_what_each_gives_alone() -> None:
 def test_spans_are_of_the_text() -> None:
     for one in templates(MESSAGE):
         assert " ".join(MESSAGE[one.start : one.end].split()) == one.text
+
+
+def test_what_follows_a_thing_in_one_word_is_its_state() -> None:
+    assert slots("Imagery shows the plant intact.")["the plant"]["STATUS"] == ["INTACT"]
+    doubted = slots("There is no doubt that the depot at Kesten is intact.")["the depot"]
+    assert doubted["STATUS"] == ["INTACT"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "expected"),
+    [
+        ("The fuel depot was found. It holds about 4,000 tonnes.", "it", {"CAPACITY": "4000 t"}),
+        ("The camp is associated with the 4th Division.", "the camp",
+         {"ASSOCIATION": ["4TH DIVISION"]}),
+        ("A training camp was seen.", "a training camp", {"TYPE": "TRAINING"}),
+        ("Ten barracks were seen.", "ten barracks", {"NUMBER": 10}),
+        ("Both depots are empty.", "both depots", {"NUMBER": 2}),
+        ("Kesten's bridge was closed.", "bridge", {"LOCATION": "KESTEN"}),
+        ("A DEPOT WAS FOUND NEAR ROSTA. THE ROSTA DEPOT IS EMPTY.", "the rosta depot",
+         {"LOCATION": "ROSTA"}),
+    ],
+)  # fmt: skip
+def test_slots_of_odd_constructions(text: str, what: str, expected: dict[str, Any]) -> None:
+    found = slots(text)[what]
+    assert {name: found.get(name) for name in expected} == expected
+
+
+def test_what_is_behind_a_preposition_is_not_the_subject() -> None:
+    found = slots("The depot is closed. A warehouse south of it was rebuilt.")
+    assert "STATUS" not in found["it"]
+    assert found["a warehouse"]["STATUS"] == ["REBUILT"]
+
+
+def test_a_column_of_numbers_counts_things() -> None:
+    table = (
+        "Type              Location  Number\n"
+        "fuel depot        Dorna     1\n"
+        "ammunition depot  Velm      2\n"
+    )
+    assert slots(f"Subj: Depots\n\n{table}")["ammunition depot"]["NUMBER"] == 2
+
+
+def test_a_group_with_the_same_head_is_an_apposition() -> None:
+    first, second = templates("The other bridge, a road bridge, collapsed.")
+    assert second.context["APPOSITION_OF"] == first.id

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oracles import laws
 from partita.errors import InputError
-from partita.templates.slots import Strings, StringsType
+from partita.templates.slots import StateGroup, Strings, StringsType
 
 SETS = st.lists(st.sampled_from(["admin area", "Support area", "yard", "é"]), min_size=1)
 
@@ -44,3 +44,16 @@ def test_no_strings(given_: object) -> None:
 def test_two_for_one() -> None:
     with pytest.raises(InputError, match="is not one string"):
         StringsType(several=False).read(["a", "b"])
+
+
+def test_an_absorbing_state_remains_with_what_it_implies() -> None:
+    values = ("OPERATIONAL", "NOT OPERATIONAL", "DESTROYED")
+    absorbing, implied = frozenset({"DESTROYED"}), frozenset({"NOT OPERATIONAL"})
+    slot = StringsType(groups=(StateGroup("condition", values, absorbing, implied),))
+    works, idle, destroyed = (slot.read([one]) for one in values)
+    assert slot.updated(destroyed, idle) == destroyed
+    assert slot.updated(idle, destroyed) == destroyed
+    assert slot.updated(destroyed, works) == works
+    assert slot.updated(works, idle) == idle
+    assert not slot.contradict(destroyed, idle) and not slot.contradict(idle, destroyed)
+    assert slot.contradict(destroyed, works) and slot.contradict(works, idle)

@@ -51,6 +51,7 @@ class ReferenceColumns:
     subsumes: BoolArray
     collective: BoolArray
     modifiers: tuple[frozenset[str], ...]
+    said: tuple[frozenset[str], ...]  # modifiers, and the words of text slots
     names: tuple[Name | None, ...]
 
     def __len__(self) -> int:
@@ -79,6 +80,7 @@ def reference_columns(
         subsumes=_subsumption(names, types),
         collective=np.array([symbol(t.type) in COLLECTIVE for t in templates], dtype=np.bool_),
         modifiers=tuple(modifier_set(t) for t in templates),
+        said=tuple(modifier_set(t) | _slot_words(t) for t in templates),
         names=tuple(template_name(t) for t in templates),
     )
 
@@ -115,6 +117,12 @@ def modifier_set(template: Template) -> frozenset[str]:
     value = template.context.get("MODIFIERS", ())
     words = [value] if isinstance(value, str) else value
     return frozenset(str(word).casefold() for word in words)
+
+
+def _slot_words(template: Template) -> frozenset[str]:
+    """Return the words of slots: a depot that is in Rosta agrees with "the Rosta depot"."""
+    texts = (value for value in template.slots.values() if isinstance(value, str))
+    return frozenset(word for text in texts for word in text.casefold().split())
 
 
 def template_name(template: Template) -> Name | None:
@@ -208,7 +216,7 @@ def _same_modifiers(columns: ReferenceColumns, anaphor: int, candidates: IntArra
     """Return the candidates whose modifiers include the anaphor's, or the reverse."""
     modifiers = columns.modifiers[anaphor]
     agree = [
-        modifiers <= columns.modifiers[n]
+        modifiers <= columns.said[n]
         or columns.modifiers[n] <= modifiers
         or columns.form[n] == NAME
         for n in candidates.tolist()

@@ -31,6 +31,7 @@ POOLED_CLAIMS = 2.0  # weight of the reliability of all sources
 ESCAPE = 0.02  # rate of leaving an absorbing state, of that of other states
 RATES = np.geomspace(1e-3, 10.0, 61)  # of change, per typical time between reports
 PRIOR_STEPS, PRIOR_CHANGE = 1.0, 0.1  # steps seen before any, and the share with a change
+REPORTED_CHANGE = 0.3  # that share where states are declared: messages are made of what changes
 ROUNDS = 200
 TOLERANCE = 1e-6
 MAX_CHOICES = 64  # of days of undated claims; with more, those of an object have a common day
@@ -228,8 +229,9 @@ class _Chain:
     @property
     def prior_change(self) -> float:
         """P(change) in a typical step: a new report may be made because of one, and time passes."""
-        passed = self.typical_step / self.group.lasts if self.group.lasts else 0.0
-        return 1.0 - (1.0 - PRIOR_CHANGE) * math.exp(-passed)
+        if not self.group.lasts:
+            return PRIOR_CHANGE
+        return 1.0 - (1.0 - REPORTED_CHANGE) * math.exp(-self.typical_step / self.group.lasts)
 
     def transition(self, rate: float, days: FloatArray) -> FloatArray:
         """Return P(next state | state) after so many days (… × state × next)."""

@@ -117,7 +117,7 @@ def _schema(sheet: Map, types: Hierarchy) -> Schema:
     groups = [_names(one, "aliases") for one in sheet.items("aliases")]
     aliases = _made(sheet, "aliases", lambda: Aliases.of(groups))
     gazetteer = _hierarchy(sheet, "places")
-    allowed = ("type", "under", "unit", "groups", "absorbing", "lasts")
+    allowed = ("type", "under", "unit", "groups", "absorbing", "implied", "lasts")
     slots = {
         symbol(key.value): _slot(
             record_of(value, f"slot {key.value}", key.at, allowed), key, types, gazetteer, aliases
@@ -188,16 +188,20 @@ def _slot(
 
 def _state_groups(given: Map) -> tuple[StateGroup, ...]:
     """Read the exclusive groups of a slot of states: {condition: [A, B], occupancy: [C, D]}."""
-    absorbing = frozenset(_names(given.get("absorbing"), "absorbing"))
+    absorbing, implied = (
+        frozenset(_names(given.get(name), name)) for name in ("absorbing", "implied")
+    )
     groups = [(key.value, _names(value, "values")) for key, value in given.map("groups").pairs]
     known = {value for _, values in groups for value in values}
-    if not groups or (absorbing - known):
-        refuse("a state has groups of values, and absorbing values among them", given.at)
+    if not groups or ((absorbing | implied) - known):
+        refuse("a state has groups of values, absorbing and implied values among them", given.at)
     lasts = given.optional("lasts")
     if lasts and not (lasts.isdecimal() and int(lasts)):
         refuse("lasts is a number of days: lasts: 365", given.at)
     return checked_groups(
-        StateGroup(name, values, absorbing & {*values}, float(lasts or 0))
+        StateGroup(
+            name, values, absorbing & {*values}, implied & {*values}, float(lasts or 0)
+        )
         for name, values in groups
     )
 

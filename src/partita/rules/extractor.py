@@ -27,6 +27,7 @@ from partita.rules.phrases import (
     subject_of,
 )
 from partita.templates.entity_types import Hierarchy, HierarchyType
+from partita.templates.name import PlaceType
 from partita.templates.schema import Schema, plain_slots
 from partita.templates.slots import Value
 from partita.text.assertions import Scope, Statuses, strongest
@@ -436,7 +437,7 @@ def extract(
         for n, (draft, context) in enumerate(zip(kept, relations, strict=True), 1)
     )
     refusals = tuple(refused for draft in drafts for refused in draft.slots.refusals)
-    things = tuple(templates)
+    things = tuple(with_places(templates, domain.schema))
     if event_groups:
         ids = {draft.phrase.first: one.id for draft, one in zip(kept, things, strict=True)}
         found = [event_draft(group, domain, read, analysis.statuses) for group in event_groups]
@@ -445,6 +446,21 @@ def extract(
         things = tuple(sorted(things, key=lambda template: (template.start, template.end)))
         refusals += tuple(refused for one in found for refused in one.draft.slots.refusals)
     return ExtractedTemplates(things, refusals, analysis.unfinished)
+
+
+def with_places(templates: Iterable[Template], schema: Schema) -> Iterator[Template]:
+    """Yield the templates, those with a modifier in which another one is with that place.
+
+    In upper case nothing else tells where "THE ROSTA DEPOT" is: "A DEPOT NEAR ROSTA".
+    """
+    listed = tuple(templates)
+    slots = [name for name, kind in schema.slots.items() if isinstance(kind, PlaceType)]
+    stated = ((slot, one.slots[slot]) for one in listed for slot in slots if slot in one.slots)
+    known = {str(place).casefold(): (slot, place) for slot, place in stated}
+    for one in listed:
+        told = dict(known[word] for word in one.context.get("MODIFIERS", ()) if word in known)
+        filled = {**told, **one.slots}
+        yield replace(one, slots={slot: filled[slot] for slot in schema.slots if slot in filled})
 
 
 def _event(

@@ -554,10 +554,11 @@ def _adverb(phrase: Attributes) -> bool:
 
 
 def _apposition(phrases: Sequence[Attributes], n: int) -> int:
-    """Return the name that this group describes, or the group that this name is of, or -1.
+    """Return the group that this one describes, or the group that this name is of, or -1.
 
-    Examples: "Landers, the air base, …", "a Danish goalkeeper, Jens Holt, …". A group before
-    another conjunct is part of a list instead: "Landers, a depot, and a bridge".
+    Examples: "Landers, the air base, …", "a Danish goalkeeper, Jens Holt, …", "the other bridge, a
+    road bridge, …". A group before another conjunct is part of a list instead: "Landers, a depot,
+    and a bridge".
     """
     name, mark, group = (_at(phrases, n + k) for k in (-2, -1, 0))
     if name.get("kind") != "ng" or _text(mark) not in OPENING or not mark:
@@ -565,7 +566,9 @@ def _apposition(phrases: Sequence[Attributes], n: int) -> int:
     listed = _text(_at(phrases, n + 2)).lower() in ("and", "or", "&")
     described = ("definite", "indefinite")
     forms = name.get("form"), group.get("form")
-    describes = "name" in forms and (forms[0] in described or forms[1] in described)
+    heads = (str(each.get("lemma", "")).split()[-1:] for each in (name, group))
+    again = forms == described and next(heads) == next(heads)
+    describes = again or ("name" in forms and (forms[0] in described or forms[1] in described))
     return n - 2 if _closed(phrases, n) and describes and not listed and _agree(group, name) else -1
 
 

@@ -53,7 +53,8 @@ _ANY = Fraction(10**31)
 # Multiples after which a number may be added: two hundred and five, not a dozen and five.
 _ADDABLE = {word: Fraction(n) for word, n in _MULTIPLES.items() if word not in ("DOZEN", "SCORE")}
 # "dozens" are at least two of them.
-_MANY = {word + "S": f"{2 * n}.." for word, n in {**_COUNTS, **_POWERS}.items()}
+_MANY: dict[str, int | str] = {"BOTH": 2}
+_MANY |= {word + "S": f"{2 * n}.." for word, n in {**_COUNTS, **_POWERS}.items()}
 _VAGUE = re.compile(
     r"PLURAL|SEVERAL(?: OF)?|(?:A )?FEW|MANY|NUMEROUS|MULTIPLE|VARIOUS|(?:A )?COUPLE(?: OF)?"
     r"|A NUMBER OF"

@@ -160,12 +160,14 @@ class Strings:
 class StateGroup:
     """Values that exclude each other; a state hardly ever leaves the `absorbing` ones.
 
+    What is in an absorbing state is also what is `implied`: destroyed, and so not operational.
     `lasts` is for how many days a state usually lasts, 0 if this is not known.
     """
 
     name: str
     values: tuple[str, ...]
     absorbing: frozenset[str] = frozenset()
+    implied: frozenset[str] = frozenset()
     lasts: float = 0.0
 
     def __post_init__(self) -> None:
@@ -210,15 +212,31 @@ class StringsType:
 
     def contradict(self, left: Strings, right: Strings) -> bool:
         """Return whether both have states of one group, and not the same ones."""
-        shared = (({*group.values} & left.members, {*group.values} & right.members)
-                  for group in self.groups)  # fmt: skip
-        return any(ours and theirs and ours != theirs for ours, theirs in shared)
+        return any(
+            not _implies(group, left.members, right.members)
+            and not _implies(group, right.members, left.members)
+            for group in self.groups
+        )
 
     def updated(self, earlier: Strings, later: Strings) -> Strings:
-        """Return both, without earlier states of the groups that the later ones speak of."""
-        old = {value for group in self.groups if later.members & {*group.values}
+        """Return both, without earlier states of the groups that the later ones speak of.
+
+        An absorbing state remains if the later ones are implied by it: a depot that was destroyed
+        and is not operational is destroyed.
+        """
+        members = later.members
+        for group in self.groups:
+            if members & {*group.values} and _implies(group, earlier.members, members):
+                members -= group.implied
+        old = {value for group in self.groups if members & {*group.values}
                for value in group.values}  # fmt: skip
-        return Strings(later.members | (earlier.members - old))
+        return Strings(members | (earlier.members - old))
+
+
+def _implies(group: StateGroup, stated: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether the states of a group that the others say follow from the stated ones."""
+    mine, theirs = ({*group.values} & members for members in (stated, other))
+    return theirs <= mine | (group.implied if mine & group.absorbing else set())
 
 
 def _normalise(text: str) -> str:

@@ -291,7 +291,8 @@ def _negated(s: TaggedSentence, n: int) -> bool:
         if s.word(before) in NOT:
             return True
         before -= 1
-    return s.word(before) in NOBODY or (s.word(before - 1), s.word(before)) == ("no", "one")
+    unsure = NOBODY | {"no", "little"}  # "no doubt", "little doubt"
+    return s.word(before) in unsure or (s.word(before - 1), s.word(before)) == ("no", "one")
 
 
 def _can(s: TaggedSentence, n: int) -> bool:
