@@ -55,5 +55,7 @@ def test_an_absorbing_state_remains_with_what_it_implies() -> None:
     assert slot.updated(idle, destroyed) == destroyed
     assert slot.updated(destroyed, works) == works
     assert slot.updated(works, idle) == idle
-    assert not slot.contradict(destroyed, idle) and not slot.contradict(idle, destroyed)
-    assert slot.contradict(destroyed, works) and slot.contradict(works, idle)
+    assert not slot.contradict(destroyed, idle)
+    assert not slot.contradict(idle, destroyed)
+    assert slot.contradict(destroyed, works)
+    assert slot.contradict(works, idle)

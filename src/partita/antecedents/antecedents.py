@@ -216,9 +216,7 @@ def _same_modifiers(columns: ReferenceColumns, anaphor: int, candidates: IntArra
     """Return the candidates whose modifiers include the anaphor's, or the reverse."""
     modifiers = columns.modifiers[anaphor]
     agree = [
-        modifiers <= columns.said[n]
-        or columns.modifiers[n] <= modifiers
-        or columns.form[n] == NAME
+        modifiers <= columns.said[n] or columns.modifiers[n] <= modifiers or columns.form[n] == NAME
         for n in candidates.tolist()
     ]
     return candidates[np.array(agree, dtype=np.bool_)]

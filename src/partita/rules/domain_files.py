@@ -199,9 +199,7 @@ def _state_groups(given: Map) -> tuple[StateGroup, ...]:
     if lasts and not (lasts.isdecimal() and int(lasts)):
         refuse("lasts is a number of days: lasts: 365", given.at)
     return checked_groups(
-        StateGroup(
-            name, values, absorbing & {*values}, implied & {*values}, float(lasts or 0)
-        )
+        StateGroup(name, values, absorbing & {*values}, implied & {*values}, float(lasts or 0))
         for name, values in groups
     )
 
