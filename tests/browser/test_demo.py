@@ -106,7 +106,7 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     person: Person, client: httpx.Client
 ) -> None:
     person.go("next", run="paper")
-    person.sees(".panel", "There are no keys yet")
+    person.sees(".panel", "There are no labels yet")
     person.sees(".next-rows li", "kinston.1").find_element("css selector", "a").click()
     person.writes("#author", "Ana")
     drag(person, "T7", "T4")
@@ -119,7 +119,7 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     person.go("next", run="paper")
     before = person.sees(".curve").get_attribute("aria-label")
     assert len(person.all(".curve .dot")) == 1
-    person.button("Train on the keys").click()
+    person.button("Train on the labels").click()
     link = person.sees(".status.saved a")
     assert link.text != "paper"
     before_bits, after_bits = re.findall(r"[\d.]+(?= bits?)", person.sees(".key-bits").text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
@@ -22,7 +24,7 @@ def test_next_lists_the_least_certain_sets_where_nothing_is_trained(
     bits = [one["entropy_bits"] for one in listed]
     assert bits == sorted(bits, reverse=True)
     assert listed[0]["set"] in person.sees(".next-rows li").text
-    assert "not trained" in person.says() or "its own training" in person.says()
+    assert "partita train" in person.says()
     assert not any("Train" in one.text for one in person.all("main button"))
     assert not person.all(".error-panel")
     assert person.log() == []
@@ -69,6 +71,39 @@ def test_an_ordinary_text_shows_entities_of_several_mentions(person: Person) -> 
     answer = person.sees(".configuration.current .row-cells").text
     assert max(map(len, rows)) < len(answer)  # only what changed
     assert person.log() == []
+
+
+TERMS = re.compile(
+    r"\b(?:templates?|cells?|configurations?|coreference sets?|(?<!arrow )keys?|keyed)\b", re.I
+)
+
+
+@pytest.mark.parametrize(
+    "view", ["read", "entities", "next", "key", "why", "records", "fuse", "add"]
+)
+def test_views_of_ordinary_texts_do_without_the_terms_of_the_paper(
+    person: Person, view: str
+) -> None:
+    """They are behind details at most, whose content is not among what the page says."""
+    person.go(view, run="demo")
+    person.until(lambda: not person.all("main[aria-busy]"), "a view that is drawn")
+    person.until(lambda: "Loading…" not in person.says(), "all of its panels")
+    assert TERMS.findall(str(person.run("return document.body.innerText"))) == []
+
+
+def test_a_short_text_is_shown_as_a_text_and_leads_to_its_reasons(
+    person: Person, client: httpx.Client
+) -> None:
+    text = "Maria Lopez leads Acme Corp. in Paris. She founded the company in 2009."
+    client.post("/runs/short/messages", json={"id": "a", "text": text, "domain": "general"})
+    person.go("read", run="short")
+    person.sees(".message-text.many .mark.alone")
+    assert "m1" not in person.sees(".message-text").text
+    person.run("document.querySelector('.entity summary').click()")
+    person.sees(".entity a", "Why together?").click()
+    person.sees(".view-why .answer .sentence")
+    assert person.log() == []
+    client.delete("/runs/short").raise_for_status()
 
 
 CELLS = """

@@ -36,8 +36,8 @@ def test_two_people_key_one_set_at_once_and_both_keys_are_there(
     ben.sees(".status.saved", "by Ben")
     assert ben.cells() != together
     assert keys_of(client, "msg-050.1") == {"Ana": together, "Ben": ben.cells()}
-    ben.sees(".conflict [role=alert]", "Ana also keyed this set")
-    ana.sees(".conflict [role=alert]", "Ben also keyed this set")
+    ben.sees(".conflict [role=alert]", "Ana also labelled this")
+    ana.sees(".conflict [role=alert]", "Ben also labelled this")
     assert ana.cells() == together
 
     ana.clicks("Add as alternative")
@@ -178,9 +178,9 @@ def test_save_and_next_by_keyboard_then_a_key_is_withdrawn(
     person.until(lambda: f"set={first['set']}" not in person.driver.current_url, "another set")
     assert keys_of(client, first["set"])["Gil"]
     then = client.get("/runs/work/next?limit=1").json()[0]
-    person.sees("h1", f"Key for {then['set']}")
+    person.sees("h1", f"Label {then['set']}")
     person.go("key", run="work", message=first["message"], set=first["set"])
-    person.clicks("Withdraw my key")
+    person.clicks("Withdraw my label")
     person.until(
         lambda: (
             not any(

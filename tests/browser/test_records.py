@@ -18,7 +18,7 @@ def test_questions_are_answered_by_keyboard_and_labels_count(
     person.sees("#scores").send_keys(str(file))
     person.sees(".cluster-summary", "6 records in 3 clusters")
     first = person.sees(".set-button").text
-    assert first == "a, b, c, d"  # the least certain
+    assert first == "a · b · c · d"  # the least certain
     asked = person.sees(".question h2").text
     person.run("document.activeElement.blur()")
     person.presses("u")
@@ -44,11 +44,11 @@ def test_clusters_that_somebody_has(person: Person, tmp_path: Path) -> None:
     person.go("records")
     person.sees("#clusters").send_keys(str(clusters))
     person.sees(".cluster-summary", "6 records in 4 clusters, 2 with several records.")
-    assert [one.text for one in person.all(".set-button")] == ["a, b", "e, f"]
+    assert [one.text for one in person.all(".set-button")] == ["a · b", "e · f"]
     person.sees(".review", "Open the scores too")
     person.sees("#scores").send_keys(str(scores))
     person.sees(".cluster-summary", "2 sets where clusters.csv disagrees")
-    assert [one.text for one in person.all(".set-button")] == ["a, b", "c, d", "e, f"]
+    assert [one.text for one in person.all(".set-button")] == ["a · b", "c · d", "e · f"]
     person.all(".set-button")[1].click()
     texts = [one.text for one in person.all(".alternatives-of label")]
     assert texts[0] == "As in clusters.csv"

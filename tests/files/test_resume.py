@@ -200,3 +200,15 @@ def test_every_message_waits_for_the_disk_if_it_is_to(tmp_path, monkeypatch, dur
         assert not synced or {*synced} == {file.stream.fileno()}
     assert len(synced) == (3 if durable else 0) + 2
     assert path.read_bytes() == whole("a", "b", "c")
+
+
+def test_long_texts_whose_pairs_are_not_all_listed_are_resumed(tmp_path):
+    """Their sets say how many pairs are not listed, as those of solve do."""
+    path = tmp_path / "out.jsonl"
+    line = (
+        '{"version":1,"message":"long","set":"long.1","templates":[{"id":"m1","text":"Ann"}],'
+        '"unlisted":{"count":3,"probability":0.005},"entities":[]}\n'
+    )
+    end = '{"version":1,"message":"long","singletons":[],"run":{}}\n'
+    path.write_text(line + end + line[:-9])
+    assert list(finished(path)) == ["long"]

@@ -50,6 +50,7 @@ from partita.linkage.cluster_tables import (
 from partita.linkage.clusters import read_record_ids
 from partita.linkage.grouping import Evidence, TemplateList, group
 from partita.linkage.increments import (
+    FIGURES,
     Previous,
     changes,
     joined_tables,
@@ -567,7 +568,9 @@ def sets_to_review(clusters: Clusters, given: Previous | None, limit: int) -> di
     summary = tables["summary"]
     if given is not None:
         summary["differing_sets"] = sum(one["differs"] for one in sets.values())
-    return {"summary": summary, "total": len(found), "sets": found[:limit]}
+    names = ("record", "cluster", *FIGURES)
+    rows = [[row[name] for name in names] for row in tables["clusters"]]
+    return {"summary": summary, "total": len(found), "sets": found[:limit], "clusters": rows}
 
 
 def _given_sets(given: Previous, limit: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from partita.files.writing import replacing_bytes, sync, try_lock, write_errors
 
 LINE_START = b'{"version":'  # of every line of results
 SOLVED = b',"unlisted":{"count":'  # in every line of a set that solve wrote
+HAS_TEXT = re.compile(rb'"text":"[^"]')  # a template of a text
 ADVICE = "use another --out, or remove the file"
 BUSY = "wait until it has ended, or use another --out"
 
@@ -88,7 +90,7 @@ def _message_spans(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]
             _check_tail(raw, place)
             return
         line = _line(raw, place)
-        if line.get("unlisted") is not None:
+        if line.get("unlisted") is not None and line.get("entities") is None:
             place.refuse(f"was written by partita solve, not by run; {ADVICE}")
         message = line["message"]
         if open_ not in (None, message):
@@ -103,7 +105,7 @@ def _message_spans(stream: BinaryIO, file: str) -> Iterator[tuple[str, Stretch]]
 
 def _check_tail(tail: bytes, place: Place) -> None:
     """Raise an error unless the tail is an unfinished line of results of run."""
-    if SOLVED in tail:
+    if SOLVED in tail and not HAS_TEXT.search(tail):
         place.refuse(f"was written by partita solve, not by run; {ADVICE}")
     written = tail.rstrip(b"\0")  # a power cut may leave zeros where data was to come
     if not (written.startswith(LINE_START) or LINE_START.startswith(written)):

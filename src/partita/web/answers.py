@@ -445,11 +445,12 @@ class ReviewSet(TypedDict):
 
 
 class ReviewSets(TypedDict):
-    """The sets of records to review, the most uncertain first, and their number."""
+    """The sets of records to review, the most uncertain first, their number, and all clusters."""
 
     summary: dict[str, Any]
     total: int
     sets: list[ReviewSet]
+    clusters: NotRequired[list[list[Any]]]
 
 
 class ProblemJson(TypedDict):

@@ -172,6 +172,6 @@
  * @property {number} bits
  * @property {boolean} differs whether the given clusters divide it otherwise
  */
-/** @typedef {{summary: any, total: number, sets: ReviewSet[]}} ReviewSets */
+/** @typedef {{summary: any, total: number, sets: ReviewSet[], clusters?: any[][]}} ReviewSets */
 
 export {};

@@ -8,16 +8,17 @@ const LEAST = 0.02; // probability from which a line is drawn
 
 /**
  * @param {import("../types.js").ReviewSet} set
+ * @param {(record: any) => string} textOf
  * @param {Map<any, string>} colourOf
  * @param {number} width
  */
-export function clusterGraph(set, colourOf, width) {
+export function clusterGraph(set, textOf, colourOf, width) {
   const records = set.records.slice(0, MAX_NODES).map(({ record }) => record);
   const chart = svgDrawing(width, HEIGHT, graphLabel(set), "graph");
   const place = new Map(records.map((record, n) => [record, position(n, records.length, width)]));
   for (const pair of set.pairs) chart.append(...pairLine(pair, place));
   for (const record of records)
-    chart.append(...node(record, place.get(record) ?? [0, 0], colourOf.get(record) ?? ""));
+    chart.append(...node(textOf(record), place.get(record) ?? [0, 0], colourOf.get(record) ?? ""));
   return chart;
 }
 

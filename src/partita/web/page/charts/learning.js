@@ -59,8 +59,8 @@ function curveFrame(x, y, highest, keys, width) {
     .filter(Number.isInteger)
     .map((value) => axisText(x(value), HEIGHT - MARGIN.bottom + 17, value, "middle"));
   const names = [
-    axisText(width - MARGIN.right, HEIGHT - 4, "number of keys", "end"),
-    axisText(0, 11, "bits per template"),
+    axisText(width - MARGIN.right, HEIGHT - 4, "number of labels", "end"),
+    axisText(0, 11, "bits per mention"),
   ];
   return [...rows, ...columns, ...names];
 }

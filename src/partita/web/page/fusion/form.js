@@ -2,12 +2,13 @@
 
 import { announce, append, button, el, labelled, replaceContent } from "../dom.js";
 import { plural } from "../format.js";
+import { VIEW_OF } from "../parts/uploads.js";
 import { EXAMPLE, addFile, resetAnswer, selection, sourceNames } from "./input.js";
 
 const HINT =
-  "CSV or JSONL: claims (object, source, value), records with one column per slot, judgements, " +
-  "beliefs (mass functions), or results of partita run. Claims may come with a hierarchy of " +
-  "values (name, parent).";
+  "CSV or JSON Lines: claims with the columns object, source and a column for each attribute (or " +
+  "attribute and value), or results of partita run. A file with the columns name and parent says " +
+  "what contains what.";
 
 /**
  * @param {import("../types.js").Run[]} runs
@@ -73,9 +74,10 @@ function pasteField(onChange) {
 
 /** @param {import("../types.js").Run[]} runs @param {() => void} onChange */
 function runChoices(runs, onChange) {
-  const rows = runs.map(({ name }) => runChoice(name, onChange));
-  const empty = el("p", { class: "quiet" }, "There are no runs yet.");
-  const title = el("legend", { class: "field-name" }, "Runs in the store");
+  const texts = runs.filter(({ domain }) => !VIEW_OF[domain]);
+  const rows = texts.map(({ name }) => runChoice(name, onChange));
+  const empty = el("p", { class: "quiet" }, "There are no texts yet.");
+  const title = el("legend", { class: "field-name" }, "What texts say");
   return el("fieldset", { class: "checks" }, title, ...(rows.length ? rows : [empty]));
 }
 

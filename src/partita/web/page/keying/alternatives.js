@@ -82,7 +82,7 @@ const keyWeightNodes = () => [
  * @param {Actions} actions
  */
 function alternativeRow(n, current, cells, tools, actions) {
-  const name = n < 0 ? "The key" : `Alternative ${n + 1}`;
+  const name = n < 0 ? "The label" : `Alternative ${n + 1}`;
   const attributes = { type: "radio", name: "editing", checked: current };
   const input = el("input", { ...attributes, on: { change: () => actions.edit(n) } });
   const label = el("label", {}, input, ` ${name} `);

@@ -2,7 +2,10 @@
 
 import { announce, append, button, el, replaceContent, select } from "../dom.js";
 import { plural } from "../format.js";
+import { truncate } from "../charts/svg.js";
 import { mergeCells, moveByStep, moveTemplate, splitCell } from "./draft.js";
+
+const MAX_OPTION = 40; // characters of a menu
 
 /** @typedef {import("./draft.js").Cells} Cells */
 /**
@@ -27,7 +30,7 @@ import { mergeCells, moveByStep, moveTemplate, splitCell } from "./draft.js";
  * @returns {Board}
  */
 export function createBoard(templates, onChange, colourCells) {
-  const node = el("div", { class: "board", role: "group", "aria-label": "Cells of the key" });
+  const node = el("div", { class: "board", role: "group", "aria-label": "Entities of the label" });
   const ids = templates.map((template) => template.id);
   const state = { picked: "", before: null, dragged: "", drawnState: "" };
   /** @type {Board} */
@@ -72,7 +75,7 @@ function focusChip(board, id) {
 
 /** @param {Board} board @param {string[]} cell @param {number} n */
 function cellBox(board, cell, n) {
-  const name = `Cell ${n + 1}`;
+  const name = `Entity ${n + 1}`;
   const box = el("section", {
     class: `cell-box ${board.colourOf.get(cell[0]) ?? ""}`,
     "aria-label": name,
@@ -83,7 +86,7 @@ function cellBox(board, cell, n) {
     "header",
     {},
     el("h2", {}, name),
-    el("span", { class: "quiet" }, plural(cell.length, "template")),
+    el("span", { class: "quiet" }, plural(cell.length, "mention")),
   );
   append(box, head, el("ul", { class: "chips" }, ...cell.map((id) => chipItem(board, id))), tools);
   return makeDropTarget(board, box, cell[0]);
@@ -95,24 +98,26 @@ function cellTools(board, cell, n) {
   if (board.picked)
     return cell.includes(board.picked)
       ? []
-      : [putHereButton(board, cell[0], `Put ${board.picked} into cell ${n + 1}`)];
-  const others = cells.map(
-    (other, m) => /** @type {[string, string]} */ ([other[0], `cell ${m + 1}: ${other.join(" ")}`]),
-  );
+      : [putHereButton(board, cell[0], `Put ${board.picked} into entity ${n + 1}`)];
+  const text = new Map(board.templates.map((template) => [template.id, template.text]));
+  const others = cells.map((other, m) => {
+    const words = truncate(other.map((id) => text.get(id) || id).join(", "), MAX_OPTION);
+    return /** @type {[string, string]} */ ([other[0], `entity ${m + 1}: ${words}`]);
+  });
   const options = /** @type {[string, string][]} */ ([
     ["", "Merge with…"],
     ...others.filter((_, m) => m !== n),
   ]);
   const onMerge = (/** @type {string} */ to) =>
-    to && finishMove(board, mergeCells(cells, cell[0], to, ids), "Cells merged");
+    to && finishMove(board, mergeCells(cells, cell[0], to, ids), "Entities merged");
   return [
     cell.length > 1
-      ? button("Split", () => finishMove(board, splitCell(cells, cell[0], ids), "Cell split"), {
-          "aria-label": `Split cell ${n + 1}`,
+      ? button("Split", () => finishMove(board, splitCell(cells, cell[0], ids), "Entity split"), {
+          "aria-label": `Split entity ${n + 1}`,
         })
       : null,
     cells.length > 1
-      ? select(options, "", onMerge, { "aria-label": `Merge cell ${n + 1} with` })
+      ? select(options, "", onMerge, { "aria-label": `Merge entity ${n + 1} with` })
       : null,
   ].filter((tool) => tool !== null);
 }
@@ -135,10 +140,10 @@ function putHereButton(board, to, name) {
 function newCellBox(board) {
   const box = el(
     "section",
-    { class: "cell-box new-cell", "aria-label": "New cell" },
-    el("p", { class: "quiet" }, "New cell: drop a template here"),
+    { class: "cell-box new-cell", "aria-label": "New entity" },
+    el("p", { class: "quiet" }, "New entity: drop a mention here"),
   );
-  if (board.picked) append(box, putHereButton(board, null, `Put ${board.picked} into a new cell`));
+  if (board.picked) append(box, putHereButton(board, null, `Put ${board.picked} into a new entity`));
   return makeDropTarget(board, box, null);
 }
 

@@ -103,7 +103,7 @@ export async function withdrawKey(editor) {
   await checkForKeys(editor);
   await updateAgreement(editor);
   drawEditor(editor);
-  announce("Key withdrawn");
+  announce("Label withdrawn");
 }
 
 /**
@@ -244,7 +244,7 @@ function alternativeActions(editor) {
     add: () => {
       editor.editing = now().alternatives.length;
       applyDraft(editor, withAlternative(now(), editor.board.cells));
-      announce("Alternative added. Change its cells and its weight.");
+      announce("Alternative added. Change its entities and its weight.");
     },
   };
 }

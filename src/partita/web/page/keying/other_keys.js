@@ -39,7 +39,7 @@ export function drawOtherKeys(node, keys, ownCells, newKeys, actions, colourCell
     return keyRow(key, conflict, difference, cells, buttons);
   });
   const agreed = agreement && agreement.authors > 1 && agreementLine(agreement);
-  replaceContent(node, el("h2", {}, "Keys by other people"), agreed, ...rows);
+  replaceContent(node, el("h2", {}, "Labels by other people"), agreed, ...rows);
 }
 
 /** What counts for training. @param {import("../types.js").Agreement} agreement */
@@ -50,10 +50,10 @@ function agreementLine({ authors, disputed, votes }) {
     return el(
       "p",
       { class: "notice agreement", role: "status" },
-      `Disputed: ${names.join(" against ")}. No configuration has most votes; each counts alike.`,
+      `Disputed: ${names.join(" against ")}. None has most votes; each counts equally.`,
     );
   const text = `${first.authors.length} of ${authors} authors agree (${first.authors.join(", ")})`;
-  return el("p", { class: "quiet agreement" }, `${text}: their configuration counts.`);
+  return el("p", { class: "quiet agreement" }, `${text}: their label counts.`);
 }
 
 /** @param {Cells} ownCells @param {Cells} theirs */
@@ -62,9 +62,9 @@ const differenceText = (ownCells, theirs) =>
 
 /** @param {Key} key @param {boolean} conflict @param {KeyActions} actions */
 function keyButtons(key, conflict, actions) {
-  const whose = `the key by ${key.author}`;
+  const whose = `the label by ${key.author}`;
   const buttons = [
-    button("Use this key", () => actions.take(key), { "aria-label": `Use ${whose}` }),
+    button("Use this label", () => actions.take(key), { "aria-label": `Use ${whose}` }),
     button("Add as alternative", () => actions.add(key), {
       "aria-label": `Add ${whose} as an alternative`,
     }),
@@ -81,7 +81,7 @@ function keyButtons(key, conflict, actions) {
  * @param {Node[]} buttons
  */
 function keyRow(key, conflict, difference, cells, buttons) {
-  const warning = `${key.author} also keyed this set in the meantime. Both keys are kept.`;
+  const warning = `${key.author} also labelled this in the meantime. Both labels are kept.`;
   return el(
     "article",
     { class: conflict ? "other conflict" : "other" },

@@ -1,6 +1,6 @@
 /** Cells of configurations: their colours, their chips, and the differences between two
  * configurations. A cell has the colour of its first template, so that colours stay stable.
- * A set with many templates is a text: there only templates that are together have a colour. */
+ * A set of the joint model, or with many templates, is a text: there only templates that are together have a colour. */
 
 import { el } from "../dom.js";
 
@@ -9,8 +9,8 @@ const MAX_TABLE = 14; // templates of a set whose cells are all shown
 
 /** @typedef {string[][]} Cells */
 
-/** Whether a set is shown as a text. @param {{templates: any[]}} set */
-export const isText = ({ templates }) => templates.length > MAX_TABLE;
+/** Whether a set is shown as a text. @param {{templates: any[], model?: string}} set */
+export const isText = ({ templates, model }) => model === "joint" || templates.length > MAX_TABLE;
 
 /** The cells to show: of a text those with several templates. @param {any} set @param {Cells} cells */
 export const cellsShown = (set, cells) =>
@@ -53,6 +53,7 @@ export function withAnswers(message) {
   message.home = new Map(message.entities.flatMap((one) => one.templates.map((id) => [id, one])));
   for (const set of message.sets) {
     const cells = Map.groupBy(set.templates, ({ id }) => message.home.get(id) ?? id);
+    for (const one of cells.keys()) if (typeof one !== "string") one.set ??= set.set;
     set.answer = [...cells.values()].map((cell) => cell.map(({ id }) => id));
     set.answerRank = set.configurations.findIndex((one) => sameCells(one.cells, set.answer));
   }

@@ -3,11 +3,13 @@
 import { button, el } from "../dom.js";
 import { plural } from "../format.js";
 import { isText } from "./cells.js";
+import { hrefFor } from "../router.js";
 import { entityName } from "./entity.js";
 
 /** @typedef {import("../types.js").Message} Message */
 /** @typedef {{name: string, share: number}} Choice */
-/** @typedef {{template: any, choices: Choice[], weight: number}} Decision `weight`: bits, times the mentions that would move */
+/** @typedef {{set: string, left: string, right: string, marginal: number}} Link the most probable pair of a mention with an earlier one */
+/** @typedef {{template: any, choices: Choice[], weight: number, link?: Link}} Decision `weight`: bits, times the mentions that would move */
 
 const DOUBTFUL = 0.75; // an uncertain decision has no choice above this
 const LEAST = 0.01; // least probability of a pair that counts
@@ -45,14 +47,20 @@ function decisionsOf({ sets, home }) {
     const place = new Map(set.templates.map(({ id }, n) => [id, n]));
     /** @type {Map<string, Map<any, number>>} */
     const shares = new Map(set.templates.map(({ id }) => [id, new Map()]));
+    /** @type {Map<string, Link>} */
+    const links = new Map();
     for (const { left, right, marginal } of set.pairs) {
       const [earlier, later] = (place.get(left) ?? 0) < (place.get(right) ?? 0) ? [left, right] : [right, left];
       const [known, entity] = [shares.get(later), home.get(earlier)];
+      if (marginal > (links.get(later)?.marginal ?? 0)) links.set(later, { set: set.set, left: earlier, right: later, marginal });
       if (marginal >= LEAST) known?.set(entity, Math.max(known.get(entity) ?? 0, marginal));
     }
     const fresh = set.templates.slice(1).filter(({ id }) => !done.has(id));
     for (const { id } of set.templates) done.add(id);
-    return fresh.map((template) => decision(template, shares.get(template.id) ?? new Map()));
+    return fresh.map((template) => ({
+      ...decision(template, shares.get(template.id) ?? new Map()),
+      link: links.get(template.id),
+    }));
   });
 }
 
@@ -79,9 +87,10 @@ function openMention(id) {
 }
 
 /** @param {Decision} decision */
-function decisionItem({ template, choices }) {
+function decisionItem({ template, choices, link }) {
   const shown = choices.filter(({ share }) => share >= LEAST_SHOWN).slice(0, 3);
   const text = shown.map(({ name, share }) => `${name} ${share.toFixed(2)}`).join(", ");
   const open = button(`“${template.text}”`, () => openMention(template.id), { class: "link-button" });
-  return el("li", {}, open, ` in sentence ${(template.sentence ?? 0) + 1}: ${text}`);
+  const why = link && el("a", { href: hrefFor("why", { ...link, marginal: "" }), "aria-label": `Why ${template.text}?` }, "Why?");
+  return el("li", {}, open, ` in sentence ${(template.sentence ?? 0) + 1}: ${text} `, why);
 }

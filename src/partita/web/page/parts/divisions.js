@@ -9,15 +9,16 @@ const COLOURS = 12;
 /**
  * The ways to divide a set that can be shown, each with the cluster of every record.
  * @param {ReviewSet} set
+ * @param {(record: any) => string} textOf
  * @param {string} [file] of the clusters that somebody has
  * @returns {{text: string, clusterOf: Map<any, any>}[]}
  */
-export function divisions(set, file) {
+export function divisions(set, textOf, file) {
   const computed = new Map(set.records.map(({ record, cluster }) => [record, cluster]));
   const exact = `exactly this cluster ${probability(set.records[0].exact ?? 0)}`;
   const first = { text: `${file ? `As in ${file} and as computed` : "As it is"}: ${exact}`, clusterOf: computed };
   const changed = set.alternatives.map((change) => ({
-    text: changeText(change),
+    text: changeText(change, textOf),
     clusterOf: changedClusters(computed, change),
   }));
   if (!set.differs) return [first, ...changed];
@@ -48,8 +49,11 @@ export function recordColours(clusterOf) {
   );
 }
 
-/** @param {import("../types.js").ClusterChange} change */
-function changeText({ cluster, change, with: other, records, probability: p }) {
-  const what = change === "merge" ? `merge ${cluster} with ${other}` : `split off ${records.join(", ")}`;
+/** @param {import("../types.js").ClusterChange} change @param {(record: any) => string} textOf */
+function changeText({ cluster, change, with: other, records, probability: p }, textOf) {
+  const what =
+    change === "merge"
+      ? `Merge ${textOf(cluster)} with ${textOf(other)}`
+      : `Split off ${records.map(textOf).join("; ")}`;
   return `${what}: ${probability(p)}`;
 }

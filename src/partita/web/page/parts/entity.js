@@ -2,12 +2,13 @@
 
 import { bar, el } from "../dom.js";
 import { confidenceWord, figure, plural, probability, slotValue } from "../format.js";
+import { hrefFor } from "../router.js";
 
 /** @typedef {import("../types.js").Entity} Entity */
 
 const LONGEST_TITLE = 60; // characters
 const LIKELY = 0.5; // least probability of a fact that is shown at once
-const NEAR_CERTAIN = 0.95;
+const LEAST_SHOWN = 0.005; // probability of a value that the details list
 const MAX_VALUES = 4; // of a slot; the others are added up
 const MAX_EXPRESSIONS = 5;
 const NO_FACTS = ["NAME", "TYPE", "GENDER"]; // the heading shows them, or they follow from it
@@ -52,8 +53,8 @@ export const likelyFacts = ({ slots }) =>
 /** The confidence in words, the number on hover. @param {Entity} entity */
 export function confidence(entity) {
   const p = entity.confidence ?? entity.probability;
-  if (entity.templates.length < 2 && p > NEAR_CERTAIN) return el("span", { class: "quiet" }, "mentioned once");
   const title = `probability ${probability(p)}`;
+  if (entity.templates.length < 2) return el("span", { class: "quiet", title }, "mentioned once");
   return el("span", { class: "confidence", title, tabindex: "0" }, confidenceWord(p));
 }
 
@@ -67,6 +68,7 @@ export function expressions({ descriptions = [] }) {
 /** @param {Entity} entity @param {{level?: string}} [options] */
 export function entityCard(entity, { level = "h3" } = {}) {
   const shown = expressions(entity);
+  const size = entity.templates.length > 1 ? `${plural(entity.templates.length, "mention")}, ` : "";
   const facts = likelyFacts(entity).map(([name, { value, probability: p }]) =>
     el("li", { title: `probability ${probability(p)}` }, `${name}: ${slotValue(value)}`),
   );
@@ -79,7 +81,7 @@ export function entityCard(entity, { level = "h3" } = {}) {
       el(level, {}, entityName(entity)),
       entity.sort ? el("span", { class: "sort" }, entity.sort) : null,
     ),
-    el("p", { class: "quiet" }, plural(entity.templates.length, "mention"), ", ", confidence(entity)),
+    el("p", { class: "quiet" }, size, confidence(entity)),
     shown && shown !== entityName(entity) ? el("p", { class: "members" }, shown) : null,
     facts.length ? el("ul", { class: "fact-list" }, ...facts) : null,
     entityDetails(entity),
@@ -89,6 +91,8 @@ export function entityCard(entity, { level = "h3" } = {}) {
 /** Everything that is known, with all probabilities. @param {Entity} entity */
 export function entityDetails(entity) {
   const slots = Object.entries(entity.slots);
+  const { message, set, templates } = entity;
+  const [left, right] = templates;
   return el(
     "details",
     { class: "entity-details" },
@@ -105,13 +109,15 @@ export function entityDetails(entity) {
       el("span", { class: "number" }, figure(entity)),
     ),
     el("dl", { class: "facts slots" }, ...slots.flatMap(slotRow)),
+    right && set ? el("a", { href: hrefFor("why", { message, set, left, right }) }, "Why together?") : null,
   );
 }
 
 /** @param {[string, any[]]} slot @returns {HTMLElement[]} */
 function slotRow([name, values]) {
-  const shown = values.length > MAX_VALUES + 1 ? values.slice(0, MAX_VALUES) : values;
-  const rest = values.slice(shown.length);
+  const likely = values.filter((value) => value.probability >= LEAST_SHOWN);
+  const shown = likely.length > MAX_VALUES + 1 ? likely.slice(0, MAX_VALUES) : likely;
+  const rest = values.filter((value) => !shown.includes(value));
   const total = rest.reduce((sum, value) => sum + value.probability, 0);
   const more = rest.length && el("span", { class: "quiet" }, `${rest.length} more, ${probability(total)}`);
   return [el("dt", {}, name), el("dd", {}, ...shown.map(valueLine), more || null)];

@@ -37,7 +37,7 @@ export function sentence({ right, probability: p, marginal, rest, decision }) {
   if (!rest) return `Overall ${percent(marginal)} that the two are the same.`;
   const figures = `Alone ${percent(p)}, overall ${percent(marginal)}`;
   if (Math.abs(p - marginal) < CHANGED_LITTLE)
-    return `${figures}: the other templates change little.`;
+    return `${figures}: the other mentions change little.`;
   const falls = marginal < p;
   const names = rest.influences
     .filter(({ before, after }) => after < before === falls)
@@ -125,7 +125,7 @@ function influenceSection(rest, expressions) {
   const label = `${ends} in ${rest.influences.length} steps`;
   const steps = influenceSteps(rest, expressions);
   const chart = responsive((width) => waterfall(steps, width, label, { low: 0, high: 1 }));
-  return [el("h3", {}, "Influence of the other templates, in probability"), chart];
+  return [el("h3", {}, "Influence of the other mentions, in probability"), chart];
 }
 
 /** @typedef {import("../types.js").Contribution} Contribution */
@@ -150,7 +150,7 @@ export function contributions(pair, limit, explanation) {
   const start = {
     feature: "starting point",
     weight: silent.reduce((sum, { weight }) => sum + weight, 0),
-    documentation: `Any two templates, and ${silent.length} features that say nothing here.`,
+    documentation: `Any two mentions, and ${silent.length} features that say nothing here.`,
   };
   return [...(silent.length ? [start] : []), ...groupLight(spoken, limit)];
 }

@@ -254,7 +254,7 @@ function factList(entries, modifier) {
  * @param {ResultSet} [set]
  */
 function likelyMates(template, set) {
-  if (!set) return [el("p", { class: "quiet" }, "No other template may corefer with this one.")];
+  if (!set) return [el("p", { class: "quiet" }, "No other mention can be the same.")];
   const mates = set.pairs
     .filter((pair) => pair.left === template.id || pair.right === template.id)
     .filter((pair) => pair.marginal > 0)
@@ -264,5 +264,5 @@ function likelyMates(template, set) {
       const other = pair.left === template.id ? pair.right : pair.left;
       return `${other} ${probability(pair.marginal)}`;
     });
-  return mates.length ? [factList([["corefers with", mates.join(", ")]], "mates")] : [];
+  return mates.length ? [factList([["the same as", mates.join(", ")]], "mates")] : [];
 }

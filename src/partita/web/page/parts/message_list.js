@@ -116,7 +116,7 @@ function messageRow(state, message, highest) {
     "a",
     { href, "aria-current": current },
     el("span", { class: "message-title" }, message.title || message.message),
-    el("span", { class: "quiet message-id" }, message.message, message.keyed ? " · keyed" : ""),
+    el("span", { class: "quiet message-id" }, message.message, message.keyed ? " · labelled" : ""),
     detail,
   );
   return el("li", {}, link);

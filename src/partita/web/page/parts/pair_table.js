@@ -1,7 +1,9 @@
 /** All pairs of a set as a table: probabilities of the pairs alone, and given the whole set. */
 
+import { truncate } from "../charts/svg.js";
 import { button, el, table } from "../dom.js";
 import { probability } from "../format.js";
+import { isText } from "./cells.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
 /** @typedef {import("../types.js").Pair} Pair */
@@ -10,6 +12,8 @@ import { probability } from "../format.js";
 const STEPS = 10;
 const MAX_TEMPLATES = 24; // a larger table shows those that matter for the chosen pair
 const CAPTION = "Above the diagonal: each pair alone. Below the diagonal: given the whole set.";
+const TEXT_CAPTION = "How probable it is that two mentions are the same."; // a joint model has no pairs alone
+const MAX_EXPRESSION = 18; // characters
 
 /**
  * @param {ResultSet} set
@@ -20,6 +24,7 @@ export function pairTable(set, chosen = null, choose = null) {
   const pairOf = pairLookup(set);
   const templates = shownTemplates(set, chosen, pairOf);
   const ids = templates.map((template) => template.id);
+  const rowName = (/** @type {any} */ { id, text = "" }) => (isText(set) ? `${id} ${truncate(text, MAX_EXPRESSION)}` : id);
   const cell = (/** @type {number} */ row, /** @type {number} */ column) => {
     const [left, right] = row < column ? [ids[row], ids[column]] : [ids[column], ids[row]];
     const current = chosen?.[0] === left && chosen?.[1] === right;
@@ -29,16 +34,17 @@ export function pairTable(set, chosen = null, choose = null) {
     el(
       "tr",
       {},
-      el("th", { scope: "row", title: template.text }, template.id),
+      el("th", { scope: "row", title: template.text }, rowName(template)),
       ...ids.map((_, column) =>
         row === column ? el("td", { class: "diagonal" }) : cell(row, column),
       ),
     ),
   );
+  const caption = set.model === "joint" ? TEXT_CAPTION : CAPTION;
   const hidden = set.templates.length - ids.length;
-  const part = hidden ? ` ${ids.length} of ${set.templates.length} templates are shown.` : "";
+  const part = hidden ? ` ${ids.length} of ${set.templates.length} mentions are shown.` : "";
   const attributes = { class: "matrix-box", tabindex: "0", role: "group", "aria-label": "Pairs" };
-  return el("div", {}, el("div", attributes, table("matrix", [el("td"), ...ids], rows)), el("p", { class: "quiet" }, CAPTION + part));
+  return el("div", {}, el("div", attributes, table("matrix", [el("td"), ...ids], rows)), el("p", { class: "quiet" }, caption + part));
 }
 
 /**

@@ -12,7 +12,7 @@ import { errorPanel } from "./panels.js";
 
 const POLL_INTERVAL = 700;
 const HINT =
-  "Trains on all keys of this run, starting from the run's parameters, and resolves its messages " +
+  "Trains on all labels of this run, starting from the run's parameters, and reads its texts " +
   "again as a new run.";
 
 /** @param {string} run @param {() => void} done @returns {Training} */
@@ -29,7 +29,7 @@ const jobKey = (run) => `partita.job\n${run}`;
 
 /** @param {Training} panel @param {...Node} nodes */
 function drawOffer(panel, ...nodes) {
-  const start = button("Train on the keys of this run", () => startTraining(panel), {
+  const start = button("Train on the labels of this run", () => startTraining(panel), {
     class: "main-button",
   });
   replaceContent(panel.node, el("p", { class: "quiet" }, HINT), start, ...nodes);
@@ -104,10 +104,10 @@ function reportNodes({ keys, bits: sum, sets, note }) {
     .sort((a, b) => b.bits.before - b.bits.after - (a.bits.before - a.bits.after))
     .map((row) => [row.set, probability(row.probability.before), probability(row.probability.after)]);
   return [
-    el("h3", {}, `The ${plural(keys, "key")}`),
+    el("h3", {}, `The ${plural(keys, "label")}`),
     el("p", { class: "key-bits" }, `In sum ${bits(sum.before)} before, ${bits(sum.after)} after.`),
     note ? el("p", { class: "notice" }, note) : null,
-    beforeAfter("Probability of the key", rows),
+    beforeAfter("Probability of the label", rows),
   ].filter((node) => node !== null);
 }
 
@@ -127,17 +127,17 @@ function elsewhereNodes({ run, elsewhere }) {
     el(
       "p",
       { class: "elsewhere" },
-      `The most probable configuration changed in ${moved} without a key; their uncertainty was ` +
+      `The most probable answer changed in ${moved} without a label; their uncertainty was ` +
         `${bits(sum.before)} and is ${bits(sum.after)}.`,
     ),
-    beforeAfter("Probability of the best configuration", rows),
+    beforeAfter("Probability of the best answer", rows),
   ];
 }
 
 /** @param {string} caption @param {(Node|string)[][]} rows */
 function beforeAfter(caption, rows) {
   const wide = rows.some((row) => row[3]);
-  const names = ["Set", "Before", "After", ...(wide ? ["Configuration"] : [])];
+  const names = ["Set", "Before", "After", ...(wide ? ["Answer"] : [])];
   const body = rows.map((row) =>
     el("tr", {}, ...row.slice(0, names.length).map((cell, n) => el("td", cellClass(n), cell))),
   );

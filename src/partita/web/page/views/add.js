@@ -156,7 +156,7 @@ async function chooseFiles(view, files, status, add) {
       "section",
       { class: "panel", "aria-label": "Chosen files" },
       ...problems.map((problem) => el("p", { class: "bad", role: "alert" }, problem)),
-      uploads.length ? el("p", {}, "Is this right?") : null,
+      uploads.length ? el("p", {}, "What each file seems to be; change it if that is wrong.") : null,
       el("ul", { class: "files" }, ...rows),
       uploads.length ? start : null,
     ),

@@ -75,7 +75,7 @@ function controls(view, sorts, load) {
     { class: "tools" },
     searchField(view.search, onSearch),
     labelled("Type", select(options, view.sort, onSort)),
-    el("span", { class: "links exports" }, save("CSV", "export/entities.csv"), save("Graph", "export/graph.graphml")),
+    el("span", { class: "links exports" }, el("span", { class: "quiet" }, "Download"), save("CSV", "export/entities.csv"), save("Graph", "export/graph.graphml")),
   );
 }
 
@@ -134,9 +134,9 @@ function entityRow(run, entity) {
     el(
       "th",
       { scope: "row" },
+      entityDetails(entity),
       entityName(entity),
       shown && shown !== entityName(entity) ? el("span", { class: "quiet members" }, shown) : null,
-      entityDetails(entity),
     ),
     el("td", {}, entity.sort),
     el("td", { class: "number" }, count(entity.templates.length)),

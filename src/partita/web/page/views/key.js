@@ -17,10 +17,10 @@ import { hrefFor, navigate, replaceRoute } from "../router.js";
 
 const POLL_INTERVAL = 4000;
 const HELP =
-  "Drag a template into another cell. By keyboard: Enter picks a template up, the arrow keys " +
-  "move it between cells, Enter puts it down, Escape cancels, Ctrl+Z undoes, Ctrl+Enter saves and " +
-  "opens the next set.";
-const TOUCH_HELP = "Tap a template, then tap Put here in another cell.";
+  "Drag a mention into another entity. By keyboard: Enter picks a mention up, the arrow keys " +
+  "move it between entities, Enter puts it down, Escape cancels, Ctrl+Z undoes, Ctrl+Enter saves " +
+  "and opens what to label next.";
+const TOUCH_HELP = "Tap a mention, then tap Put here in another entity.";
 const isTouch = matchMedia("(pointer: coarse)").matches;
 
 /** @typedef {import("../keying/editor.js").Editor} Editor */
@@ -32,7 +32,7 @@ export async function show(root, route) {
     replaceContent(
       root,
       picked?.tools,
-      emptyPanel("Nothing to key", "There are no templates here that may corefer."),
+      emptyPanel("Nothing to label", "No two mentions here can be the same."),
     );
     return {};
   }
@@ -42,7 +42,7 @@ export async function show(root, route) {
   const editor = await openEditor(route.run, message, set, (...details) =>
     showStatus(status, ...details),
   );
-  const title = el("h1", {}, `Key for ${set.set}`);
+  const title = el("h1", {}, `Label ${set.set}`);
   replaceContent(root, title, keyPanel(editor, status), tools, textPanel(editor));
   return watchEditor(editor);
 }
@@ -107,7 +107,7 @@ function keyPanel(editor, status) {
     "aria-keyshortcuts": "Control+Enter",
   });
   const confirmButton = button("Confirm", () => confirmKey(editor));
-  const withdrawButton = button("Withdraw my key", () => withdrawKey(editor));
+  const withdrawButton = button("Withdraw my label", () => withdrawKey(editor));
   const warning = el("p", { class: "notice", hidden: true });
   editor.afterDraw = () => {
     /** @type {HTMLButtonElement} */ (undoButton).disabled = !editor.history.past.length;
@@ -131,7 +131,7 @@ function keyPanel(editor, status) {
     el("p", { class: "quiet hint", id: "board-help" }, isTouch ? TOUCH_HELP : HELP),
     el("h2", {}, "Alternatives"),
     editor.alternatives,
-    el("p", { class: "links" }, el("a", { href: hrefFor("next") }, "Which set to key next")),
+    el("p", { class: "links" }, el("a", { href: hrefFor("next") }, "What to label next")),
   );
 }
 
@@ -162,7 +162,7 @@ function drawWarning(editor, node) {
   );
   node.hidden = !incompatible;
   node.textContent = incompatible
-    ? `${incompatible.join(" and ")} are known to differ; no model can produce this key.`
+    ? `${incompatible.join(" and ")} are known to differ; no model can produce this label.`
     : "";
 }
 
@@ -175,10 +175,10 @@ function drawWarning(editor, node) {
  */
 function showStatus(node, editor, state, detail) {
   const contents = {
-    name: () => ["Enter your name: each key is saved under its author."],
+    name: () => ["Enter your name: each label is saved under its author."],
     saving: () => ["Saving…"],
     saved: () => [
-      `Saved as key ${detail.key} by ${editor.saver.author}, ${new Date().toLocaleTimeString()}`,
+      `Saved as label ${detail.key} by ${editor.saver.author}, ${new Date().toLocaleTimeString()}`,
     ],
     contradiction: () => [
       `Not saved: ${detail.message.replace(/; set override.*$/, "")}. `,

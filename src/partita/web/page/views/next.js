@@ -13,28 +13,29 @@ import { hrefFor } from "../router.js";
 /** @typedef {import("../types.js").Learning} Learning */
 
 const MAX_SETS = 10;
-const SETS_HINT = "The key for the first set is expected to improve the model most.";
-const UNCERTAIN_HINT = "The least certain sets first.";
+const SETS_HINT = "A label for the first is expected to improve the model most.";
+const UNCERTAIN_HINT = "The least certain first.";
+const UNTRAINABLE = "Labels of this run measure how good its answers are. Its model is trained by the command partita train.";
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
 export async function show(root, { run }) {
   if (!run) {
-    replaceContent(root, emptyPanel("Nothing to key", "There are no runs yet."));
+    replaceContent(root, emptyPanel("Nothing to label", "There are no texts yet."));
     return {};
   }
   const { untrainable } = await api.run(run);
   const loading = () => el("p", { class: "quiet" }, "Loading…");
-  const sets = titledPanel("Sets to key next", loading());
-  const title = el("h1", { class: "visually-hidden" }, "Sets to key next");
+  const sets = titledPanel("What to label next", loading());
+  const title = el("h1", { class: "visually-hidden" }, "What to label next");
   const column = el("div", { class: "column" }, sets);
   const loadSets = () => fillPanel(sets, async () => setRows(run, await api.next(run, MAX_SETS)));
   if (untrainable) {
-    const note = titledPanel("Train", el("p", { class: "quiet" }, untrainableText(untrainable)));
+    const note = titledPanel("Train", el("p", { class: "quiet" }, UNTRAINABLE));
     replaceContent(root, title, column, note);
     loadSets();
     return {};
   }
-  const learning = titledPanel("Effect of the keys", loading());
+  const learning = titledPanel("Effect of the labels", loading());
   const load = () => {
     loadSets();
     fillPanel(learning, async () => learningCharts(await api.curve(run)));
@@ -45,10 +46,6 @@ export async function show(root, { run }) {
   load();
   return { close: () => (training.open = false) };
 }
-
-/** @param {string} reason why the run is not trained */
-const untrainableText = (reason) =>
-  `Keys of this run are for evaluation: ${reason}. partita train has the other ways to train.`;
 
 /**
  * Fill a panel below its title when the content is loaded.
@@ -66,7 +63,7 @@ async function fillPanel(node, load) {
 
 /** @param {string} run @param {NextSet[]} sets */
 function setRows(run, sets) {
-  if (!sets.length) return [el("p", {}, "All informative sets are keyed.")];
+  if (!sets.length) return [el("p", {}, "Everything informative is labelled.")];
   const highest = Math.max(...sets.map(valueOf), 1e-9);
   const rows = sets.map((set) => setRow(run, set, highest));
   const hint = sets[0].gain === null ? UNCERTAIN_HINT : SETS_HINT;
@@ -80,7 +77,7 @@ const valueOf = (set) => set.gain ?? set.entropy_bits;
 function setRow(run, set, highest) {
   const href = hrefFor("key", { run, message: set.message, set: set.set });
   const uncertainty = set.gain === null ? "" : `, ${bits(set.entropy_bits)} of uncertainty`;
-  const detail = ` ${plural(set.templates, "template")}${uncertainty}`;
+  const detail = ` ${plural(set.templates, "mention")}${uncertainty}`;
   const name = el("span", {}, el("a", { href }, set.set), el("span", { class: "quiet" }, detail));
   const text = set.gain === null ? bits(set.entropy_bits) : `gain ${bits(set.gain)}`;
   const number = el("span", { class: "number" }, text);
@@ -89,16 +86,16 @@ function setRow(run, set, highest) {
 
 /** @param {Learning} learning */
 function learningCharts({ points, reliability: { before, after } }) {
-  if (!points.length) return [el("p", {}, "There are no keys yet.")];
-  const tooFew = points.length < 2 && el("p", {}, "A curve needs keys for at least two messages.");
+  if (!points.length) return [el("p", {}, "There are no labels yet.")];
+  const tooFew = points.length < 2 && el("p", {}, "A curve needs labels for at least two texts.");
   return [
     el("h3", {}, "Learning curve"),
-    quietLine("Bits per template on held-out keys; lower is better."),
+    quietLine("Bits per mention on held-out labels; lower is better."),
     responsive((width) => learningCurve(points, width)),
     tooFew,
     el("h3", {}, "Calibration"),
     quietLine(
-      "Predicted pair probabilities against the keys; points on the line are well calibrated.",
+      "Predicted pair probabilities against the labels; points on the line are well calibrated.",
     ),
     responsive((width) => reliabilityDiagram(before, after, width)),
     legend(),

@@ -89,6 +89,7 @@ function exportLinks(run) {
   return el(
     "p",
     { class: "links exports" },
+    el("span", { class: "quiet" }, "Download"),
     link("Report", "report.html"),
     link("Entities", "export/entities.csv"),
     link("Results", "export/results.jsonl"),

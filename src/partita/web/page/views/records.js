@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { clusterGraph } from "../charts/graph.js";
 import { responsive } from "../charts/svg.js";
-import { announce, bar, button, el, labelled, replaceContent, saveFile } from "../dom.js";
+import { announce, append, bar, button, el, labelled, replaceContent, saveFile } from "../dom.js";
 import { bits, count, plural, probability } from "../format.js";
 import { divisions, recordColours } from "../parts/divisions.js";
 import { errorPanel, titledPanel } from "../parts/panels.js";
@@ -24,13 +24,16 @@ import { SAMPLES } from "../samples.js";
  * @property {Set<string>} unsure questions that were left open
  * @property {ReviewSets|null} answer
  * @property {number} chosen the index of the set shown
+ * @property {number} shown how many sets the list shows
  * @property {number} division the index of the division shown; 0 is the clusters as they are
  */
+
+const PAGE_SIZE = 15;
 
 /** @type {Review} */
 const review = {
   ...{ run: "", records: [], scores: null, clusters: null, labels: [], unsure: new Set() },
-  ...{ answer: null, chosen: 0, division: 0 },
+  ...{ answer: null, chosen: 0, division: 0, shown: PAGE_SIZE },
 };
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
@@ -57,7 +60,7 @@ export async function show(root, { run, domain }) {
 
 /** Review other files. @param {Partial<Review>} files @param {() => void} load */
 function openFiles(files, load) {
-  Object.assign(review, files, { chosen: 0, division: 0, unsure: new Set() });
+  Object.assign(review, files, { chosen: 0, division: 0, shown: PAGE_SIZE, unsure: new Set() });
   review.labels = storedLabels();
   load();
 }
@@ -182,8 +185,11 @@ function summaryPanel(answer, undo) {
       el(
         "p",
         { class: "links" },
-        el("span", { class: "label-count" }, `${labels}; they hold exactly and calibrate the others.`),
-        button("Download the labels", downloadLabels, { class: "link-button" }),
+        el("span", { class: "label-count" }, `${labels}; labelled pairs are kept as they are, and calibrate the others.`),
+        button("Download the clusters", () => saveFile("clusters.csv", clusterRows(answer)), { class: "link-button" }),
+        review.labels.length
+          ? button("Download the labels", downloadLabels, { class: "link-button" })
+          : null,
         review.labels.length
           ? button("Remove the last label", undo, { class: "link-button" })
           : null,
@@ -207,6 +213,9 @@ function summaryText({ summary, total }) {
   return `${[size, expected, differing].filter(Boolean).join("; ")}.`;
 }
 
+/** All clusters as partita cluster writes them. @param {ReviewSets} answer */
+const clusterRows = ({ clusters = [] }) => [["record", "cluster", "membership", "exact"], ...clusters];
+
 const downloadLabels = () =>
   saveFile("labels.csv", [
     ["left", "right", "same"],
@@ -216,14 +225,15 @@ const downloadLabels = () =>
 /** @param {ReviewSets} answer @param {() => void} redraw */
 function setList({ sets }, redraw) {
   const highest = Math.max(...sets.map((set) => set.bits), 1e-9);
-  const rows = sets.map((set, n) => {
+  const last = Math.max(review.shown, review.chosen + 1);
+  const rows = sets.slice(0, last).map((set, n) => {
     const names = set.records.slice(0, 4).map(({ record, shown }) => shown || record);
     const open = () => {
       Object.assign(review, { chosen: n, division: 0 });
       redraw();
     };
     const attributes = { class: "set-button", "aria-pressed": String(n === review.chosen) };
-    const row = button(names.join(", ") + (set.records.length > 4 ? ", …" : ""), open, attributes);
+    const row = append(button("", open, attributes), el("span", {}, names.join(" · ") + (set.records.length > 4 ? " · …" : "")));
     const { exact } = set.records[0];
     const [figure, length] = review.scores || review.records.length
       ? [bits(set.bits), set.bits / highest]
@@ -234,7 +244,15 @@ function setList({ sets }, redraw) {
     const figures = el("span", { class: "number" }, text);
     return el("li", {}, row, el("span", { class: "figure-line" }, figures, bar(length)));
   });
-  return titledPanel("Most uncertain first", el("ol", { class: "next-rows" }, ...rows));
+  const more = () => {
+    review.shown = last + PAGE_SIZE;
+    redraw();
+  };
+  return titledPanel(
+    "Most uncertain first",
+    el("ol", { class: "next-rows" }, ...rows),
+    last < sets.length && button(`Show more (${count(sets.length - last)})`, more),
+  );
 }
 
 /** @param {(same: boolean|null) => void} judge */
@@ -250,7 +268,7 @@ function questionPanel(judge) {
   replaceContent(
     section,
     el("h2", {}, `Are “${first}” and “${second}” the same?`),
-    el("p", { class: "quiet" }, `Probability ${probability(p)}; the answer tells ${bits(question.bits)}.`),
+    el("p", { class: "quiet" }, `Probability ${probability(p)}; an answer is worth ${bits(question.bits)}.`),
     el(
       "div",
       { class: "tools" },
@@ -318,19 +336,19 @@ function memberPanel({ records }) {
 
 /** @param {ReviewSet} set */
 function graphPanel(set) {
-  const shown = divisions(set, review.clusters?.name)[review.division];
+  const shown = divisions(set, recordText, review.clusters?.name)[review.division];
   const colours = recordColours(shown.clusterOf);
   const hint = "One colour is one cluster. On each line: the score → the probability overall.";
   return titledPanel(
     "Scores and probabilities",
     el("p", { class: "quiet" }, hint),
-    responsive((width) => clusterGraph(set, colours, width)),
+    responsive((width) => clusterGraph(set, recordText, colours, width)),
   );
 }
 
 /** @param {ReviewSet} set @param {() => void} redraw */
 function divisionPanel(set, redraw) {
-  const rows = divisions(set, review.clusters?.name).map(({ text }, n) => {
+  const rows = divisions(set, recordText, review.clusters?.name).map(({ text }, n) => {
     const choose = () => {
       review.division = n;
       redraw();

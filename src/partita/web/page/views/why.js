@@ -18,7 +18,7 @@ export async function show(root, route) {
   if (!picked?.set) {
     replaceContent(
       root,
-      emptyPanel("No pair to explain", "This run has no set of templates that may corefer."),
+      emptyPanel("No pair to explain", "No two mentions of this run can be the same."),
       picked?.tools,
     );
     return {};
@@ -52,12 +52,12 @@ function leftColumn(view) {
   const hint = el(
     "p",
     { class: "quiet hint" },
-    "Choose a pair in the table, or click two templates in the text.",
+    "Choose a pair in the table, or click two mentions in the text.",
   );
   return el(
     "div",
     { class: "column" },
-    el("div", { class: "panel" }, el("h1", {}, `Pairs of ${view.set.set}`), view.table, hint),
+    el("div", { class: "panel" }, el("h1", {}, `Which mentions of ${view.set.set} are the same`), view.table, hint),
     el("div", { class: "panel" }, view.text),
   );
 }
