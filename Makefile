@@ -84,7 +84,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.ready: $(VENV)/bin/python pyproject.toml constraints.txt packages/partita-incidents/pyproject.toml
-	$(PIP) install -c constraints.txt -e '.[service]' -e packages/partita-incidents
+	$(PIP) install -c constraints.txt -e '.[service,link]' -e packages/partita-incidents
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.ready

@@ -102,7 +102,7 @@ def test_a_view(person: Person, view: str, tmp_path: Path) -> None:
         assert person.run(FAINT) == []
         assert serious(person) == []
     screenshots(person, view)
-    person.picture(_picture(tmp_path, view), tallest=960)
+    person.picture(picture_file(tmp_path, view), tallest=960)
     person.size(390, 900)
     rows = (
         "return new Set([...document.querySelectorAll('.top nav a')].map((a) => a.offsetTop)).size"
@@ -160,7 +160,7 @@ def screenshots(person: Person, view: str) -> None:
         person.colours("light")
 
 
-def _picture(tmp_path: Path, view: str) -> Path:
+def picture_file(tmp_path: Path, view: str) -> Path:
     """Beside the guide if asked for, else nowhere that stays."""
     folder = PICTURES if os.environ.get("PARTITA_PICTURES") else tmp_path
     return folder / f"page-{view}.png"
@@ -173,12 +173,12 @@ def test_pictures_of_the_dark_and_of_the_narrow_page(person: Person, tmp_path: P
     mark = person.sees(".mark[data-template=T7]")
     ActionChains(person.driver).move_to_element(mark).perform()
     assert "may refer to" in person.sees(".card").text
-    person.picture(_picture(tmp_path, "dark"), tallest=640)
+    person.picture(picture_file(tmp_path, "dark"), tallest=640)
     person.colours("light")
     person.size(400, 900)
     person.go("read", run="paper")
     person.sees(".configuration")
-    person.picture(_picture(tmp_path, "narrow"), tallest=900)
+    person.picture(picture_file(tmp_path, "narrow"), tallest=900)
 
 
 def test_every_module_loads(person: Person) -> None:
@@ -202,7 +202,7 @@ def test_entities_are_searched_and_lead_back_to_the_text(person: Person) -> None
     )
     assert all("tunnel" in one.lower() for one in rows)
     script = "return [...document.querySelectorAll('.entity-row')].find(e => e.querySelector('th')"
-    person.run(f"{script}.textContent.startsWith('Tunnel')).querySelector('a')").click()
+    person.run(f"{script}.textContent.startsWith('Tunnel')).querySelector('td a')").click()
     person.sees(".view-read h1", "msg-043")
     person.until(lambda: person.focus().startswith("T11, Tunnel"), "the template in the text")
 

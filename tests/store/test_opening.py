@@ -27,6 +27,13 @@ def refusal(url: object, **more) -> str:
     return str(caught.value)
 
 
+def test_a_new_store_is_its_owners_alone(tmp_path):
+    path = tmp_path / "new.db"
+    with open_store(str(path)).reading():
+        files = [path, *tmp_path.glob("new.db-*")]  # and what SQLite writes beside it
+        assert {one.stat().st_mode & 0o777 for one in files} == {0o600}
+
+
 def test_a_new_store_has_the_tables_that_the_code_knows(store):
     with store.reading() as connection:
         context = MigrationContext.configure(

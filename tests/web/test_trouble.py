@@ -34,6 +34,11 @@ from web.test_routes import ended
 JSON = {"content-type": "application/json"}
 AT = "/api/runs/demo"
 SOLVE = {"pairs": [["A", "B", 0.7], ["B", "C", 0.4]]}
+CLAIMS = "object,source,value\nbridge,press,open\nbridge,forum,closed\n"
+SMALL = {
+    "fuse": {"sources": [{"name": "claims.csv", "content": CLAIMS}]},
+    "cluster": {"scores": {"name": "s.csv", "content": "left,right,probability\na,b,.9\n"}},
+}
 LARGE = SMALL_BODY + 1  # bytes of a request that counts as large work
 
 
@@ -259,6 +264,8 @@ def test_what_is_too_much_is_sent_away(own: tuple[str, Path]) -> None:
     assert all("queued" in answer.json()["detail"] for answer in late)
     assert all(answer.headers["retry-after"] for answer in late)
     assert solved(address).status_code == 200  # small work has its own process
+    for kind, body in SMALL.items():
+        assert httpx.post(f"{address}/api/{kind}", json=body, timeout=PATIENCE).status_code == 200
     assert httpx.get(f"{address}/api/health", timeout=PATIENCE).status_code == 200
     os.kill(working, signal.SIGCONT)
     for one in asking:

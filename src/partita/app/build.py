@@ -39,7 +39,7 @@ from partita.collection.resolution import Resolution
 from partita.collection.summary import figures, summary_lines
 from partita.collection.tree import logistic
 from partita.configurations.forest.model import log_odds
-from partita.core.tabular import Columns, Tabular
+from partita.core.tabular import Columns, Tabular, optional
 from partita.errors import InputError, PartitaError
 from partita.files.writing import write_atomically
 from partita.linkage.labels import read_labels
@@ -147,6 +147,8 @@ def build_base(options: BuildOptions) -> KnowledgeBase:
     """Make or extend a knowledge base, as options ask for."""
     folder = None if options.out is None else Path(options.out)
     report = options.progress or (lambda text: None)
+    if folder is not None:
+        optional("pyarrow", "a knowledge base on disk")
     with nullcontext() if folder is None else writing(folder):
         state = BuildState() if folder is None else read_state(folder)
         kept = {one.id: one for one in ([] if folder is None else read_documents(folder))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -105,6 +106,14 @@ class Workspace(StoredRuns):
             runs.delete_run(connection, run)
         return {"deleted": run}
 
+    def collection(self, run: str) -> dict[str, list[Object]]:
+        """Return the tables of a knowledge base of the texts of a run."""
+        with self.reading(run) as connection:
+            domain = runs.read_run(connection, run)["domain"]
+            rows = runs.message_rows(connection, run, ("message", "text", "error"))
+        texts = tuple((row["message"], row["text"]) for row in rows if not row["error"])
+        return _collected(texts, domain)
+
     def keys(self, run: str, set: str | None = None) -> list[Object]:  # noqa: A002
         """Return all saved keys, oldest first; the newest of each author counts."""
         with self.reading(run) as connection:
@@ -175,6 +184,14 @@ class Workspace(StoredRuns):
         files = {f"{run}.jsonl": run for run in runs}
         contents = [Content(f, self.results_text(run)) for f, run in files.items()]
         return fuse_contents([*contents, *sources], options) | {"runs": files}
+
+
+@lru_cache(maxsize=1)
+def _collected(texts: tuple[tuple[str, str], ...], domain: str) -> dict[str, list[Object]]:
+    from partita.app.build import build
+
+    base = build(dict(texts), domain=domain, workers=1)
+    return {name: base.to_arrow(name).to_pylist() for name in base.tables}
 
 
 def _run(row: Mapping[str, Any]) -> Object:

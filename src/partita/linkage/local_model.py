@@ -40,10 +40,11 @@ class LocalModel:
         known = ~np.isnan(used)
         middle = np.array([np.median(column[k]) if k.any() else 0.0
                            for column, k in zip(used.T, known.T, strict=True)])  # fmt: skip
+        if not same.any() or not different.any():
+            nothing = np.zeros(1 + len(USED) + len(MISSING))
+            return cls(middle, np.zeros(len(middle)), np.ones(len(middle)), nothing)
         filled = np.where(known, used, middle)
         start = cls(middle, filled.mean(axis=0), filled.std(axis=0) + 1e-9, np.zeros(0))
-        if not same.any() or not different.any():
-            return cls(middle, start.mean, start.spread, np.zeros(1 + len(USED) + len(MISSING)))
         rows = start.standardised(features[same | different])
         right = same[same | different].astype(np.float64)
         weight = WEIGHT * np.where(right > 0, 1.0 / same.sum(), 1.0 / different.sum())

@@ -432,6 +432,7 @@ KnowledgeOrder = Annotated[
     Literal["documents", "mentions", "name", "type"],
     Query(description="By documents or mentions, the most first, or by name or type."),
 ]
+Documents = Annotated[Word, Query(description="A run whose texts are the documents.")]
 EntityName = Annotated[str, _path_name("The id of an entity"), AfterValidator(_decode)]
 Left = Annotated[Word, Query(description="A template of the set.")]
 Right = Annotated[Word, Query(description="Another template of the set.")]
@@ -726,9 +727,10 @@ def _json(value: Any, status: int = 200) -> Response:
 # --- the knowledge base ---
 
 
-async def knowledge(backend: Here) -> Response:
-    """Return the sizes of the knowledge base that the service was started with."""
-    return await _known(backend, "overview")
+async def knowledge(backend: Here, run: Documents = "") -> Response:
+    """Return the sizes of the knowledge base that the service was started with, or of a run."""
+    name = run or Path(backend.config.knowledge_base).name
+    return await _known(backend, "overview", run, name=name)
 
 
 async def knowledge_entities(
@@ -738,19 +740,22 @@ async def knowledge_entities(
     order: KnowledgeOrder = "documents",
     offset: Offset = 0,
     limit: Limit = 100,
+    run: Documents = "",
 ) -> Response:
     """List the entities of the knowledge base."""
     page = {"search": search, "sort": sort, "order": order, "offset": offset, "limit": limit}
-    return await _known(backend, "entities", **page)
+    return await _known(backend, "entities", run, **page)
 
 
-async def knowledge_entity(backend: Here, entity: EntityName) -> Response:
+async def knowledge_entity(backend: Here, entity: EntityName, run: Documents = "") -> Response:
     """Return an entity with its names, values, mentions, relations, contradictions and doubts."""
-    return await _known(backend, "entity", name=entity)
+    return await _known(backend, "entity", run, name=entity)
 
 
-async def _known(backend: Backend, part: str, **arguments: Any) -> Response:
+async def _known(backend: Backend, part: str, run: str, **arguments: Any) -> Response:
     folder = backend.config.knowledge_base
+    if run:
+        return await backend.compute("knowledge", part=part, run=run, **arguments)
     if not folder:
         line = "the service was started without a knowledge base; use partita serve FOLDER"
         raise RequestError(HTTPStatus.NOT_FOUND, line)

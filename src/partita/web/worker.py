@@ -167,13 +167,16 @@ class Calls:
         contents = {table.name: table.content for table in request.tables}
         return self._workspace.add_tables(run, request.kind, contents)
 
-    def knowledge(self, _body: bytes, part: str, **arguments: Any) -> Answer:
+    def knowledge(
+        self, _body: bytes, part: str, folder: str = "", run: str = "", **arguments: Any
+    ) -> Answer:
         parts: dict[str, Callable[..., Answer]] = {
             "overview": overview,
             "entities": entities,
             "entity": entity,
         }
-        return parts[part](**arguments)
+        tables = self._workspace.collection(run) if run else _tables(folder)
+        return parts[part](tables, **arguments)
 
     def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
         """Write a temporary file, which the service streams and deletes; return its name."""
@@ -283,29 +286,29 @@ def _answer(calls: Calls, payload: bytes) -> bytes:
 
 
 Row = dict[str, Any]
+Tables = dict[str, list[Row]]
 ORDERS = {"name": False, "type": False, "mentions": True, "documents": True}  # whether descending
 MAX_MENTIONS = 500  # of an entity that are shown
 ABOUT = ("names", "values", "contradictions", "alternatives")
 
 
-def overview(folder: str) -> Row:
+def overview(tables: Tables, name: str) -> Row:
     """Return the sizes of a knowledge base and the types of its entities."""
-    tables = _tables(folder)
     types = sorted({row["type"] for row in tables["entities"] if row["type"]})
     return {
-        "name": Path(folder).name,
+        "name": name,
         "documents": len(tables["documents"]),
         "entities": len(tables["entities"]),
         "types": types,
     }
 
 
-def entities(folder: str, search: str, sort: str, order: str, offset: int, limit: int) -> Row:
+def entities(tables: Tables, search: str, sort: str, order: str, offset: int, limit: int) -> Row:
     """Return a page of the entities of a type whose names have all words, and their number."""
     words = search.lower().split()
     rows = [
         row
-        for row in _tables(folder)["entities"]
+        for row in tables["entities"]
         if sort in ("", row["type"])
         and all(word in " ".join([row["name"], *row["aliases"]]).lower() for word in words)
     ]
@@ -314,9 +317,8 @@ def entities(folder: str, search: str, sort: str, order: str, offset: int, limit
     return {"total": len(rows), "entities": rows[offset : offset + limit]}
 
 
-def entity(folder: str, name: str) -> Row:
+def entity(tables: Tables, name: str) -> Row:
     """Return an entity with its names, values, mentions, relations, contradictions and doubts."""
-    tables = _tables(folder)
     found = next((row for row in tables["entities"] if row["entity"] == name), None)
     if found is None:
         raise Unknown(f"the knowledge base has no entity {name}")
@@ -344,7 +346,7 @@ def entity(folder: str, name: str) -> Row:
     )
 
 
-def _tables(folder: str) -> dict[str, list[Row]]:
+def _tables(folder: str) -> Tables:
     """Return the tables; they are read again after a new build."""
     path = Path(folder) / "entities.parquet"
     if not path.exists():
@@ -353,7 +355,7 @@ def _tables(folder: str) -> dict[str, list[Row]]:
 
 
 @lru_cache(maxsize=1)
-def _read(folder: str, _changed: int) -> dict[str, list[Row]]:
+def _read(folder: str, _changed: int) -> Tables:
     optional("pyarrow", "a knowledge base")
     from pyarrow.parquet import read_table
 

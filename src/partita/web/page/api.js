@@ -77,14 +77,14 @@ export const runs = () => call("runs");
 /** @returns {Promise<{domains: string[], about: Record<string, string>, store: string, largest: number, knowledge_base: string}>} */
 export const domains = () => call("domains");
 
-/** @returns {Promise<any>} */
-export const knowledge = () => call("knowledge");
+/** @param {string} run @returns {Promise<any>} */
+export const knowledge = (run) => call(`knowledge${queryString({ run })}`);
 
 /** @param {Record<string, any>} page @returns {Promise<{total: number, entities: any[]}>} */
 export const knowledgeEntities = (page) => call(`knowledge/entities${queryString(page)}`);
 
-/** @param {string} entity @returns {Promise<any>} */
-export const knowledgeEntity = (entity) => call(`knowledge/entities/${encode(entity)}`);
+/** @param {string} entity @param {string} run @returns {Promise<any>} */
+export const knowledgeEntity = (entity, run) => call(`knowledge/entities/${encode(entity)}${queryString({ run })}`);
 
 /** @param {string} run @returns {Promise<{sorts?: string[], untrainable: string}>} */
 export const run = (run) => call(`runs/${encode(run)}`);

@@ -5,7 +5,7 @@ import { announce, append, el, replaceContent } from "./dom.js";
 import { errorPanel } from "./parts/panels.js";
 import { VIEW_OF } from "./parts/uploads.js";
 import { currentRoute, hrefFor, navigate } from "./router.js";
-import { domainOf, resolveRun, runMenu } from "./run_menu.js";
+import { domainOf, hasSeveral, resolveRun, runMenu } from "./run_menu.js";
 import * as add from "./views/add.js";
 import * as collection from "./views/collection.js";
 import * as entities from "./views/entities.js";
@@ -90,7 +90,8 @@ let known;
 /** @param {string} view @param {string} run */
 async function drawNavigation(view, run) {
   known ??= domains().then(({ knowledge_base }) => Boolean(knowledge_base));
-  const hidden = (await known.catch(() => ((known = undefined), false))) ? [] : ["collection"];
+  const collected = (await known.catch(() => ((known = undefined), false))) || hasSeveral(run);
+  const hidden = collected ? [] : ["collection"];
   const shown = PART_OF[/** @type {keyof PART_OF} */ (view)] ?? view;
   const links = VIEWS.filter(([name]) => !(name in PART_OF) && !hidden.includes(name)).map(([name, title]) => {
     const current = name === shown ? "page" : undefined;

@@ -1,8 +1,8 @@
 /** The cells of a key as boxes; templates are moved between them by mouse or keyboard. */
 
+import { truncate } from "../charts/svg.js";
 import { announce, append, button, el, replaceContent, select } from "../dom.js";
 import { plural } from "../format.js";
-import { truncate } from "../charts/svg.js";
 import { mergeCells, moveByStep, moveTemplate, splitCell } from "./draft.js";
 
 const MAX_OPTION = 40; // characters of a menu

@@ -9,7 +9,7 @@ import { isText } from "./cells.js";
 /** @typedef {import("../types.js").Pair} Pair */
 /** @typedef {(left: string, right: string) => void} ChoosePair */
 
-const STEPS = 10;
+const HOTTEST = 56; // per cent of the colour for probability 1
 const MAX_TEMPLATES = 24; // a larger table shows those that matter for the chosen pair
 const CAPTION = "Above the diagonal: each pair alone. Below the diagonal: given the whole set.";
 const TEXT_CAPTION = "How probable it is that two mentions are the same."; // a joint model has no pairs alone
@@ -94,10 +94,10 @@ function pairCell(
   const p = asGiven ? pairProbability : marginal;
   const which = asGiven ? "alone" : "given the whole set";
   const label = `${left} = ${right} ${which}: ${probability(p)}`;
-  const attributes = { class: `pair heat-${Math.round(p * STEPS)}`, title: label };
-  if (!choose) return el("span", attributes, shortNumber(p));
-  const buttonAttributes = { ...attributes, "aria-pressed": String(current), "aria-label": label };
-  return button(shortNumber(p), () => choose(left, right), buttonAttributes);
+  const attributes = { class: "pair", title: label, "aria-pressed": choose && String(current), "aria-label": choose && label };
+  const cell = choose ? button(shortNumber(p), () => choose(left, right), attributes) : el("span", attributes, shortNumber(p));
+  cell.style.setProperty("--heat", `${p * HOTTEST}%`);
+  return cell;
 }
 
 /** A probability with two digits. @param {number} p */

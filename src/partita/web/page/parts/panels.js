@@ -1,6 +1,6 @@
 /** Panels for errors and for views that have nothing to show. */
 
-import { storeToken } from "../api.js";
+import { download, storeToken } from "../api.js";
 import { button, el, labelled } from "../dom.js";
 
 /**
@@ -39,6 +39,10 @@ function tokenForm(message, retry) {
     el("button", { type: "submit" }, "Continue"),
   );
 }
+
+/** Return a function that makes the link to a file of a run. @param {string} run */
+export const downloadLink = (run) => (/** @type {string} */ text, /** @type {string} */ file) =>
+  button(text, () => download(run, file), { class: "link-button", title: `Download ${file}` });
 
 /** A panel with a title. @param {string} title @param {...import("../dom.js").Child} content */
 export const titledPanel = (title, ...content) =>

@@ -5,10 +5,11 @@ import { neighbourGraph } from "../charts/graph.js";
 import { responsive } from "../charts/svg.js";
 import { announce, append, button, el, labelled, replaceContent, saveFile, searchField, select, sortedTable } from "../dom.js";
 import { confidenceWord, count, plural, probability } from "../format.js";
-import { titledPanel } from "../parts/panels.js";
+import { errorPanel, titledPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
 
 const PAGE_SIZE = 40;
+const MOST_SIMILAR = 10; // questions of an entity
 const LABELS_KEY = "partita.collection.labels";
 /** @type {[string, string][]} */
 const COLUMNS = [
@@ -22,18 +23,24 @@ const COLUMNS = [
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
 export async function show(root, route) {
-  if (route.entity) replaceContent(root, ...entityPage(await api.knowledgeEntity(route.entity)));
-  else await showTable(root, route);
+  const { knowledge_base } = await api.domains();
+  const run = knowledge_base ? "" : route.run; // without a knowledge base, the texts of the run
+  const fill = async () => {
+    if (route.entity) replaceContent(root, ...entityPage(await api.knowledgeEntity(route.entity, run)));
+    else await showTable(root, { ...route, run });
+  };
+  replaceContent(root, el("h1", {}, "Collection"), el("p", { class: "quiet" }, "Comparing the entities of all texts…"));
+  fill().catch((error) => replaceContent(root, errorPanel("The collection could not be loaded", error, () => show(root, route))));
   return {};
 }
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
-async function showTable(root, { search = "", sort = "", order = "documents" }) {
-  const { name, documents, entities, types } = await api.knowledge();
+async function showTable(root, { run, search = "", sort = "", order = "documents" }) {
+  const { name, documents, entities, types } = await api.knowledge(run);
   const view = { search, sort, order, offset: 0 };
   const [box, footer] = [el("div", { class: "table-box" }), el("p", { class: "quiet list-foot" })];
   const load = async () => {
-    const page = await api.knowledgeEntities({ ...view, limit: PAGE_SIZE });
+    const page = await api.knowledgeEntities({ ...view, run, limit: PAGE_SIZE });
     replaceRoute({ search: view.search, sort: view.sort, order: view.order });
     replaceContent(box, entityTable(page.entities, view, reload));
     const last = view.offset + page.entities.length;
@@ -117,7 +124,7 @@ function entityPage(entity) {
         el("li", {}, `${one.slot.toLowerCase()}: ${one.values.join(" or ")} (${one.documents.join(", ")})`),
       ),
     ),
-    panel("May be the same", similar.map((/** @type {any} */ one) => similarItem(entity, one))),
+    panel("May be the same", similar.slice(0, MOST_SIMILAR).map((/** @type {any} */ one) => similarItem(entity, one))),
     relations.length ? titledPanel("Relations", responsive((width) => neighbourGraph(entity, width))) : null,
     panel("", relations.map((/** @type {any} */ one) => relationItem(one))),
     panel(

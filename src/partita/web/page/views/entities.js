@@ -4,7 +4,7 @@ import * as api from "../api.js";
 import { announce, append, button, clearButton, el, labelled, replaceContent, searchField, select, sortedTable } from "../dom.js";
 import { count, plural, probability, slotValue } from "../format.js";
 import { confidence, entityDetails, entityName, expressions, likelyFacts } from "../parts/entity.js";
-import { emptyPanel, errorPanel } from "../parts/panels.js";
+import { downloadLink, emptyPanel, errorPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
 
 /** @typedef {import("../types.js").Entity} Entity */
@@ -68,8 +68,7 @@ function controls(view, sorts, load) {
     ["", "All types"],
     ...sorts.filter(Boolean).map((sort) => [sort, sort]),
   ]);
-  const save = (/** @type {string} */ text, /** @type {string} */ file) =>
-    button(text, () => api.download(view.run, file), { class: "link-button", title: `Download ${file}` });
+  const save = downloadLink(view.run);
   return el(
     "div",
     { class: "tools" },
@@ -134,9 +133,9 @@ function entityRow(run, entity) {
     el(
       "th",
       { scope: "row" },
-      entityDetails(entity),
       entityName(entity),
       shown && shown !== entityName(entity) ? el("span", { class: "quiet members" }, shown) : null,
+      entityDetails(entity),
     ),
     el("td", {}, entity.sort),
     el("td", { class: "number" }, count(entity.templates.length)),

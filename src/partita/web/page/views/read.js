@@ -1,13 +1,13 @@
 /** The Read view: the messages of a run, and one message with its sets and entities. */
 
 import * as api from "../api.js";
-import { button, el, replaceContent } from "../dom.js";
+import { el, replaceContent } from "../dom.js";
 import { bits, plural } from "../format.js";
 import { decisionPanel } from "../parts/decisions.js";
 import { isText } from "../parts/cells.js";
 import { messagePane, selectConfiguration, setColumn } from "../parts/message.js";
 import { messageList } from "../parts/message_list.js";
-import { emptyPanel, errorPanel } from "../parts/panels.js";
+import { downloadLink, emptyPanel, errorPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
 
 /** @typedef {import("../types.js").ResultSet} ResultSet */
@@ -84,8 +84,7 @@ function textHeading(run, message) {
 
 /** Downloads of the run: its report, and tables. @param {string} run */
 function exportLinks(run) {
-  const link = (/** @type {string} */ text, /** @type {string} */ file) =>
-    button(text, () => api.download(run, file), { class: "link-button", title: `Download ${file}` });
+  const link = downloadLink(run);
   return el(
     "p",
     { class: "links exports" },
@@ -100,8 +99,7 @@ function exportLinks(run) {
 
 /** @param {Message} message */
 function keyboardHint(message) {
-  if (!message.sets.length) return null;
-  if (message.sets.some(isText)) return null;
+  if (!message.sets.length || message.sets.some(isText)) return null;
   const touch = matchMedia("(pointer: coarse)").matches;
   const hint = touch ? "Tap a configuration to see it." : "The arrow keys step through the configurations.";
   return el("p", { class: "quiet hint" }, hint);
