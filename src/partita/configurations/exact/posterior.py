@@ -112,16 +112,12 @@ class SubsetPosterior:
             order = np.lexsort((cell_order(self.size), -weights))[:k]
             order = order[weights[order] > -np.inf]
             return Best(partitions(self.size)[order], weights[order])
-        if way(self.size) == PLAIN:
-            return best_from_tables(log_w, recursion(log_w, MAX), k)
-        if theta is None:
-            return best_from_tables(log_w, compiled_best(log_w), k)
+        if way(self.size) == PLAIN or theta is None:
+            return best_from_tables(log_w, k)
         from partita.configurations.search.best import best
 
         found = best(theta, k, self.budget)
-        if found.gap > 0.0 and self.size <= SMALL:
-            return best_from_tables(log_w, recursion(log_w, MAX), k)
-        return found
+        return best_from_tables(log_w, k) if found.gap > 0.0 and self.size <= SMALL else found
 
     def draws(self, count: int, rng: np.random.Generator) -> IntArray:
         if self.size <= LISTED:
@@ -137,18 +133,14 @@ class SubsetPosterior:
         return sums
 
 
-def compiled_best(log_w: FloatArray) -> FloatArray:
-    """Return the best log-weight of every subset."""
-    fill_best(log_w, most := np.empty_like(log_w))
-    return most
-
-
-def best_from_tables(log_w: FloatArray, completion: FloatArray, k: int) -> Best:
-    """Return the k best configurations, proved, from log w of every cell.
-
-    `completion` holds the best log-weight of every subset.
-    """
-    n, covers = len(log_w).bit_length() - 1, _best_first(log_w, completion, k)
+def best_from_tables(log_w: FloatArray, k: int) -> Best:
+    """Return the k best configurations, proved, from log w of every cell."""
+    n = len(log_w).bit_length() - 1
+    if way(n) == PLAIN:
+        completion = recursion(log_w, MAX)
+    else:
+        fill_best(log_w, completion := np.empty_like(log_w))
+    covers = _best_first(log_w, completion, k)
     labels = np.array([_labels(cells, n) for cells in covers], dtype=np.int64)
     weights = np.array([sum(log_w[list(cells)]) for cells in covers])
     order = np.argsort(-weights, kind="stable")
