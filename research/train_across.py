@@ -38,7 +38,6 @@ from partita.collection.comparison import (
 )
 from partita.collection.documents import SourceDocument, document_of
 from partita.collection.resolution import (
-    GIVEN_NAMES_DIFFER,
     NOISE,
     AcrossModel,
     Resolution,
@@ -445,10 +444,7 @@ def train(data: Path, out: Path, cache: Path) -> None:
         *(gum_pairs(data / "gum" / "train", gold, cache) for gold in (True, False)),
         gap_pairs(snippets),
     ]
-    apart: list[FloatArray] = [
-        np.where(one.comparison.conflicts(one.left, one.right), GIVEN_NAMES_DIFFER, 0.0)
-        for one in sets
-    ]
+    apart = [one.comparison.corrections(one.left, one.right, one.features) for one in sets]
     first = out_of_fold(sets, [one.features for one in sets], BOOSTING)
     first = [odds + more for odds, more in zip(first, apart, strict=True)]
     every, first, apart = with_small(sets, first, apart)

@@ -30,6 +30,11 @@ UNCOMMON_WORD = 12.0  # rarity from which a word that is no noun is taken as a g
 COMMON_WORD = 6.0  # rarity up to which a word says nothing about a document
 LEAST_RARITY = 0.5
 HOPELESS = -6.5  # log-odds up to which a pair counts as one that was not compared
+# Added to the log-odds of pairs with one family name and different given names, and of an acronym
+# with a name that has its initials. Trees learn little of them: of 247 such pairs of people in
+# topics of ECB+ that they had not seen, they expected 63 to be the same where 2 were; of 115
+# acronyms in texts of GUM that they had not seen, 35 where 86 were.
+GIVEN_NAMES_DIFFER, ACRONYM = -4.0, 1.0
 NUMBERS = frozenset(
     ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
      "twelve", "dozen", "hundred")
@@ -178,6 +183,12 @@ class RecordComparison:
                 for m in salient[b].get(self.records[n].type, ()):
                     codes.append(n * count + m if n < m else m * count + n)
         return np.frombuffer(codes, dtype=np.int64)
+
+    def corrections(self, left: IntArray, right: IntArray, rows: FloatArray) -> FloatArray:
+        """Return what is added to the log-odds of pairs with these features."""
+        acronym, equal = (rows[:, FEATURES.index(name)] > 0 for name in ("acronym", "equal_name"))
+        found: FloatArray = GIVEN_NAMES_DIFFER * self.conflicts(left, right)
+        return found + ACRONYM * (acronym & ~equal)
 
     def conflicts(self, left: IntArray, right: IntArray) -> BoolArray:
         """Return which pairs have one family name and given names that differ from the start."""

@@ -270,9 +270,8 @@ def _add_people(records: list[EntityRecord], document: str, line: str) -> None:
 def _is_title(word: str) -> bool:
     """Return whether a word before a name says who it is, as minister or Dr. do."""
     parts = [part for part in re.split(r"\W+", word.lower()) if part]
-    table = shipped_words()
-    return any(part not in shipped_names().given and "person" in table.noun_classes(part)[:1]
-               for part in parts) or {*parts} <= NOT_NAMES  # fmt: skip
+    classes = (shipped_words().noun_classes(part)[:1] for part in parts)
+    return ("person",) in classes or {*parts} <= NOT_NAMES
 
 
 def _plain_name(name: str, kind: str) -> str:
@@ -282,8 +281,9 @@ def _plain_name(name: str, kind: str) -> str:
         words = words[: words.index("of", 2)]
     if kind in ("person", "organization", "place") and len(words) > 1 and words[-1].isdigit():
         words = words[:-1]
-    given = next((n for n, one in enumerate(words) if one.lower() in shipped_names().given), None)
-    titles = [n for n, one in enumerate(words[:-1][:given]) if _is_title(one)]
+    given = [n for n, one in enumerate(words) if one.lower() in shipped_names().given]
+    first = next((n for n in given if not _is_title(words[n]) or n + 2 >= len(words)), None)
+    titles = [n for n, one in enumerate(words[:-1][:first]) if _is_title(one)]
     if titles and kind == "person":
         words = words[titles[-1] + 1 :]
     return " ".join(words)

@@ -29,10 +29,6 @@ from partita.linkage.pair_trees import PairTrees
 MODEL = "across.json"
 TREES = 6  # with different noise: together they are surer of what all of them say
 NOISE = 0.5  # standard deviation of the noise of a score, in log-odds
-# Added to the log-odds of pairs with one family name and different given names. Trees learn little
-# of them: of 247 such pairs in topics of ECB+ that they had not seen, they expected 63 to be the
-# same where 2 were.
-GIVEN_NAMES_DIFFER = -4.0
 INTERVAL = 1.645  # standard deviations of a 90 % interval
 BLOCK = 200_000  # pairs whose features are in memory together
 SPREAD_FLOOR = 0.03  # of the logarithm of the number of entities, however many documents
@@ -77,8 +73,8 @@ class AcrossModel:
         places, odds = [], []
         for part in _blocks(np.arange(len(left))):
             ends = left[part], right[part]
-            apart = GIVEN_NAMES_DIFFER * comparison.conflicts(*ends)
-            found = self.first.log_odds(comparison.features(*ends)) + apart
+            rows = comparison.features(*ends)
+            found = self.first.log_odds(rows) + comparison.corrections(*ends, rows)
             places.append(part[found > HOPELESS])
             odds.append(found[found > HOPELESS])
         kept = np.concatenate([np.zeros(0, np.int64), *places])
@@ -88,10 +84,11 @@ class AcrossModel:
         second = np.empty(len(left))
         for part in _blocks(np.arange(len(left))):
             ends = left[part], right[part]
-            apart = GIVEN_NAMES_DIFFER * comparison.conflicts(*ends)
-            rows = np.column_stack([comparison.features(*ends), more[part]])
-            second[part] = self.second.log_odds(rows) + apart
-        return kept, first, second
+            rows = comparison.features(*ends)
+            found = self.second.log_odds(np.column_stack([rows, more[part]]))
+            second[part] = found + comparison.corrections(*ends, rows)
+        likely = second > HOPELESS
+        return kept[likely], first[likely], second[likely]
 
 
 def _blocks(places: IntArray) -> Iterator[IntArray]:
