@@ -3,10 +3,11 @@
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.collection.tree import SURE, EntityTree, average_linkage, logistic
+from partita.collection.tree import CONFLICT, SURE, EntityTree, average_linkage, logistic
 from partita.configurations.forest.model import log_odds
 
 PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}
@@ -98,3 +99,12 @@ def test_records_that_were_not_compared_stay_apart():
 def test_log_odds_are_finite():
     assert np.isfinite(log_odds(np.array([0.0, 1.0]), SURE)).all()
     np.testing.assert_allclose(logistic(log_odds(np.array([0.2, 0.7]), SURE)), [0.2, 0.7])
+
+
+def test_a_conflict_weighs_as_many_pairs():
+    left, right = np.array([0, 1, 0]), np.array([1, 2, 2])
+    scores, conflicts = np.array([0.8, 0.7, 0.01]), np.array([False, False, True])
+    plain = average_linkage(3, left, right, scores)
+    held = average_linkage(3, left, right, scores, conflicts=conflicts)
+    assert plain.mean[1] == pytest.approx((0.7 + 0.01) / 2)
+    assert held.mean[1] == pytest.approx((0.7 + CONFLICT * 0.01) / (1.0 + CONFLICT))

@@ -11,6 +11,7 @@ from typing import Any
 
 from partita.text.expressions import BUSINESSES, LEGAL_FORMS
 from partita.text.given_names import shipped_names
+from partita.text.mentions import TITLES
 from partita.text.words import shipped_words
 
 WORD = re.compile(r"[^\W_]+")
@@ -266,15 +267,26 @@ def _add_people(records: list[EntityRecord], document: str, line: str) -> None:
             records[place] = named
 
 
+def _plurals(word: str) -> tuple[str, ...]:
+    return f"{word}s", f"{word}es", f"{word[:-1]}ies"
+
+
 @cache
 def _is_title(word: str) -> bool:
-    """Return whether a word before a name says who it is, as minister or Dr. do."""
+    """Return whether a word before a name says who it is, as minister or Dr. do.
+
+    A noun for a person without a plural is a name itself: Sherlock.
+    """
     parts = [part for part in re.split(r"\W+", word.lower()) if part]
-    classes = (shipped_words().noun_classes(part)[:1] for part in parts)
-    return ("person",) in classes or {*parts} <= NOT_NAMES
+    table = shipped_words()
+    return {*parts} <= NOT_NAMES | TITLES or any(
+        table.noun_classes(part)[:1] == ("person",)
+        and (part.endswith("man") or any(table.find(one) >= 0 for one in _plurals(part)))
+        for part in parts
+    )
 
 
-def _plain_name(name: str, kind: str) -> str:
+def plain_name(name: str, kind: str) -> str:
     """Return a name of a person or an organization without its titles and what follows it."""
     words = name.split()
     if kind == "person" and "of" in words[2:]:
@@ -310,7 +322,7 @@ def _names_of(template: Mapping[str, Any]) -> list[str]:
         return [template["text"][n - template["start"] :] for n in _ends_of_titles(template)]
     given = template["slots"].get("NAME") or template["text"]
     kind = template["sort"] or ""
-    return [_plain_name(one, kind) for one in (given if isinstance(given, list) else [given])]
+    return [plain_name(one, kind) for one in (given if isinstance(given, list) else [given])]
 
 
 def _is_organization(name: str) -> bool:

@@ -14,10 +14,19 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from partita.collection.documents import EntityRecord, Relation, SourceDocument, words_in
+from partita.collection.documents import (
+    FUNCTION_WORDS,
+    EntityRecord,
+    Relation,
+    SourceDocument,
+    plain_name,
+    words_in,
+)
 from partita.errors import InputError
 from partita.tables import Table, read_table
 from partita.tables.columns import is_blank
+from partita.text.given_names import shipped_names
+from partita.text.words import shipped_words
 
 IDS = ("id", "entity_id", "node_id", "_id", ":id")
 NAMES = ("name", "title", "entity_name", "label", "entity")
@@ -152,18 +161,26 @@ def _add_entity(
         by_home[found.parents.get(unit, unit)].append(unit)
     found.homes[key] = []
     own = name.strip().strip('"')
-    shown = own.title() if own.isupper() and len(own) > 5 else own
+    shown = " ".join(map(_cased, own.split())) if own.isupper() and len(own) > 5 else own
+    names = tuple(dict.fromkeys((plain_name(shown, kind), shown)))
     for home, parts in (by_home or {f"entity {key}": []}).items():
         near = [word for unit in parts for word in _around(found.texts.get(unit, ""), own)]
         said, head = words_in(text), tuple((words_in(own) or [own.lower()])[-1:])
         record = EntityRecord(
             f"{home}:{key}", home, kind, {kind: 1.0} if kind in TYPED else {},
-            (shown,), head,
+            names, head,
             tuple(dict.fromkeys(words_in(own))), (), tuple(dict.fromkeys([*near, *said])),
             description=text, source_ids=(key,),
         )  # fmt: skip
         found.records[home].append(record)
         found.homes[key].append(record.id)
+
+
+def _cased(word: str) -> str:
+    """Return a word of a name in capitals as names are written, but for IBM, II and their kin."""
+    plain = word.lower()
+    known = shipped_words().noun_classes(plain) or plain in shipped_names().given
+    return word if len(word) < 4 and not known and plain not in FUNCTION_WORDS else word.title()
 
 
 def _around(text: str, name: str) -> list[str]:

@@ -123,7 +123,13 @@ class Knowledge:
                         if self.records[n].names)  # fmt: skip
         if not names:
             return self.records[self.anchor[entity]].label
-        return max(names, key=lambda name: (names[name] * (1 + len(name.split())), name))
+        is_person = self.records[self.anchor[entity]].type == "person"
+
+        def rank(name: str) -> tuple[bool, int, str]:
+            length = len(name.split())
+            return is_person and length > 1, names[name] * (1 + length), name
+
+        return max(names, key=rank)
 
     def table(self, name: str) -> Columns:
         """Return the columns of a table."""

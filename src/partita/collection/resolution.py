@@ -75,8 +75,9 @@ class AcrossModel:
             ends = left[part], right[part]
             rows = comparison.features(*ends)
             found = self.first.log_odds(rows) + comparison.corrections(*ends, rows)
-            places.append(part[found > HOPELESS])
-            odds.append(found[found > HOPELESS])
+            some = (found > HOPELESS) | comparison.conflicts(*ends)
+            places.append(part[some])
+            odds.append(found[some])
         kept = np.concatenate([np.zeros(0, np.int64), *places])
         first = np.concatenate([np.zeros(0), *odds])
         left, right = left[kept], right[kept]
@@ -87,7 +88,7 @@ class AcrossModel:
             rows = comparison.features(*ends)
             found = self.second.log_odds(np.column_stack([rows, more[part]]))
             second[part] = found + comparison.corrections(*ends, rows)
-        likely = second > HOPELESS
+        likely = (second > HOPELESS) | comparison.conflicts(left, right)
         return kept[likely], first[likely], second[likely]
 
 
@@ -133,11 +134,18 @@ class Resolution:
         kept, first, log_odds = model.scores(comparison, left, right)
         left, right, log_odds = left[kept], right[kept], log_odds + offset
         same, different = _labelled(comparison, labels or {})
+        conflicts = comparison.conflicts(left, right)
         noise = pair_noise([one.id for one in comparison.records], left, right)
         made = [
             EntityTree.of(
                 average_linkage(
-                    len(comparison.records), left, right, logistic(odds), same, different
+                    len(comparison.records),
+                    left,
+                    right,
+                    logistic(odds),
+                    same,
+                    different,
+                    conflicts,
                 ),
                 model.heights,
             )

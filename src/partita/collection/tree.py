@@ -22,6 +22,7 @@ from partita.core import BoolArray, FloatArray, IntArray
 
 LEAST = 0.02  # a mean score below which clusters are not joined
 KEPT = 0.005  # a score below which a pair counts as one that was not compared: most are
+CONFLICT = 20.0  # weight of a pair of people with different given names, in a mean score
 UNLISTED = 0.1  # weight of a pair that was not compared, in a mean score
 SURE = 1e-6  # no probability of a merge is nearer to 0 or 1
 COEFFICIENTS = ("bias", "score", "pairs", "score_by_pairs")
@@ -56,16 +57,19 @@ def average_linkage(
     scores: FloatArray,
     same: Sequence[tuple[int, int]] = (),
     different: Sequence[tuple[int, int]] = (),
+    conflicts: BoolArray | None = None,
 ) -> Joined:
     """Join the two closest clusters in turn, by the mean score of their pairs.
 
     Pairs that are known to be the same are joined first, with a mean of 1; clusters with a pair
-    that is known to be different are never joined.
+    that is known to be different are never joined. `conflicts` are pairs that hold against all
+    other pairs of two clusters: they weigh as many.
     """
-    near = _within_components(count, left, right, scores)
+    weights = np.ones(len(left)) if conflicts is None else np.where(conflicts, CONFLICT, 1.0)
+    near = _within_components(count, left, right, scores, weights)
     ends = np.column_stack([left[near], right[near]]).ravel()
     known, apart = (np.array(one, dtype=np.int64).reshape(-1, 2) for one in (same, different))
-    table = linkage_kernel(count, ends, scores[near], known, apart)
+    table = linkage_kernel(count, ends, (scores * weights)[near], weights[near], known, apart)
     halves = table[:, :2].astype(np.int64)
     return Joined(count, halves[:, 0], halves[:, 1], table[:, 2], table[:, 3], table[:, 4])
 
@@ -88,25 +92,27 @@ class _Links(NamedTuple):
     place: IntArray
 
 
-@kernel(entry="i8, i8[:], f8[:], i8[:, :], i8[:, :]")
+@kernel(entry="i8, i8[:], f8[:], f8[:], i8[:, :], i8[:, :]")
 def linkage_kernel(
-    count: int, ends: IntArray, scores: FloatArray, same: IntArray, different: IntArray
-) -> FloatArray:
+    count: int, ends: IntArray, sums: FloatArray, weights: FloatArray,
+    same: IntArray, different: IntArray,
+) -> FloatArray:  # fmt: skip
     """Return the joins of average linkage, as rows of the columns of `Joined`.
 
-    `ends` are those of the links, two by two, and overwritten; `scores` (links) are only read.
+    `ends` are those of the links, two by two, and overwritten; `sums` (scores by weights) and
+    `weights` (links) are only read.
     `same` and `different` (pairs × 2) are records that are known to be so. Cluster count + n is
     join n: `home` (2 · count) is the cluster that one became part of, itself if none, and `sizes`
     its records. `seen` (2 · count) is -1 between joins.
     """
-    size = len(scores)
-    links = _Links(ends, scores.copy(), np.ones(size), scores.copy(), np.full(2 * count, -1),
+    size = len(sums)
+    links = _Links(ends, sums.copy(), weights.copy(), sums / weights, np.full(2 * count, -1),
                    np.full(len(ends), -1), np.zeros(size, np.int64), np.full(size, -1))  # fmt: skip
     for n in range(len(ends) - 1, -1, -1):
         _listed(links, n, ends[n])
     used = 0
     for link in range(size):
-        if scores[link] >= LEAST:
+        if links.means[link] >= LEAST:
             used = _pushed(links, link, used)
     sizes, home = np.ones(2 * count), np.arange(2 * count)
     seen = np.full(2 * count, -1)
@@ -176,7 +182,8 @@ def _renewed(links: _Links, new: int, sizes: FloatArray, seen: IntArray, used: i
         links.ends[at] = new
         listed = links.listed[link]
         pairs = sizes[new] * sizes[other]
-        links.means[link] = links.sums[link] / (listed + UNLISTED * (pairs - listed))
+        rest = max(pairs - listed, 0.0)
+        links.means[link] = links.sums[link] / (listed + UNLISTED * rest)
         if links.means[link] >= LEAST:
             used = _pushed(links, link, used)
         at = links.following[at]
@@ -260,7 +267,9 @@ def _dropped(links: _Links, link: int, used: int) -> int:
     return used
 
 
-def _within_components(count: int, left: IntArray, right: IntArray, scores: FloatArray) -> IntArray:
+def _within_components(
+    count: int, left: IntArray, right: IntArray, scores: FloatArray, weights: FloatArray
+) -> IntArray:
     """Return the pairs whose records are connected by scores that can join."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -268,7 +277,7 @@ def _within_components(count: int, left: IntArray, right: IntArray, scores: Floa
     likely = scores >= LEAST
     graph = coo_array((np.ones(int(likely.sum())), (left[likely], right[likely])), (count, count))
     _, home = connected_components(graph, directed=False)
-    return np.flatnonzero((home[left] == home[right]) & (scores >= KEPT))
+    return np.flatnonzero((home[left] == home[right]) & ((scores >= KEPT) | (weights > 1.0)))
 
 
 def node_inputs(joined: Joined) -> FloatArray:
