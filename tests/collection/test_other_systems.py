@@ -182,15 +182,13 @@ def test_broken_files_of_lightrag(tmp_path):
 
 def test_a_shared_family_name_does_not_join_two_people():
     said = "the minister of transport who resigned over the tunnel of Larkhaven"
-    rows = [
-        {"id": 1, "name": "HELENA BRANDT", "type": "person", "description": said, "document": "a"},
-        {"id": 2, "name": "BRANDT", "type": "person", "description": said, "document": "b"},
-        {"id": 3, "name": "MINISTER BRANDT", "type": "person", "description": said, "document": "c"},
-        {"id": 4, "name": "MARY BRANDT", "type": "person", "description": "an analyst who follows "
-         "builders of the tunnel of Larkhaven", "document": "d"},
-    ]  # fmt: skip
+    other = "an analyst who follows builders of the tunnel of Larkhaven"
+    people = [("HELENA BRANDT", said), ("BRANDT", said), ("MINISTER BRANDT", said),
+              ("MARY BRANDT", other)]  # fmt: skip
+    rows = [{"id": n, "name": name, "type": "person", "description": text, "document": f"d{n}"}
+            for n, (name, text) in enumerate(people)]  # fmt: skip
     kb = build(entities=rows).knowledge
     home = {one.source_ids[0]: kb.entity[n] for n, one in enumerate(kb.records)}
-    assert home["1"] == home["3"] != home["4"]
-    assert kb.name_of(home["1"]) == "Helena Brandt"
+    assert home["0"] != home["3"]
+    assert kb.name_of(home["0"]) == "Helena Brandt"
     assert "Minister Brandt" in kb.table("names")["name"]  # nothing is lost
