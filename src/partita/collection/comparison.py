@@ -187,8 +187,9 @@ class RecordComparison:
     def corrections(self, left: IntArray, right: IntArray, rows: FloatArray) -> FloatArray:
         """Return what is added to the log-odds of pairs with these features."""
         acronym, equal = (rows[:, FEATURES.index(name)] > 0 for name in ("acronym", "equal_name"))
-        found: FloatArray = GIVEN_NAMES_DIFFER * self.conflicts(left, right)
-        return found + ACRONYM * (acronym & ~equal)
+        apart = self.conflicts(left, right).astype(np.float64)
+        found: FloatArray = GIVEN_NAMES_DIFFER * apart + ACRONYM * (acronym & ~equal)
+        return found
 
     def conflicts(self, left: IntArray, right: IntArray) -> BoolArray:
         """Return which pairs have one family name and given names that differ from the start."""
