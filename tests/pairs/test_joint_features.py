@@ -112,6 +112,7 @@ def test_genders_of_names() -> None:
     ("text", "earlier", "later", "path"),
     [
         ("The mayor thanked him.", "The mayor", "him", column.BESIDE_SUBJECT),
+        ("She took it with her.", "She", "her", column.OBLIQUE_BESIDE),
         ("She sent him to them.", "him", "them", column.ARGUMENTS),
         ("The mayor lost his hat.", "The mayor", "his", column.OWNED_BY_SUBJECT),
         ("The mayor lost his hat.", "his", "his hat", column.OWNED),

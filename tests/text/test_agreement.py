@@ -31,3 +31,20 @@ def test_a_name_that_ends_as_a_company_is_the_company(name: str) -> None:
     text = f"Maria Lopez leads {name} in Paris. She founded the company in 2009."
     assert stated(text, name, "the company") > 0.5
     assert stated(text, name, "She") < 0.05
+
+
+@pytest.mark.parametrize(
+    ("text", "one_man"),
+    [
+        ("Anna Berg met Tomas Lind at the harbour. She saw them again in June.", "Tomas Lind"),
+        ("Mr. Odum spoke for an hour. They booed.", "Mr. Odum"),
+        ("The firm praised Peter Marsh. Nobody thanked them.", "Peter Marsh"),
+    ],
+)
+def test_they_are_hardly_ever_one_man(text: str, one_man: str) -> None:
+    they = "They" if "They" in text else "them"
+    assert stated(text, one_man, they) < 0.15
+
+
+def test_a_reflexive_is_the_subject() -> None:
+    assert stated("The mayor thanked himself.", "The mayor", "himself") > 0.9

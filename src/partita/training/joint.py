@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.joint.codes import C_GENDER, CELL, NEW, SCALE, SLOPE, TYPES, offsets
+from partita.configurations.joint import codes as code
+from partita.configurations.joint.codes import CELL, NEW, SCALE, SLOPE, TYPES, offsets
 from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel, layout
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
@@ -63,9 +64,20 @@ def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
 FAR_SCORE = -8.0  # initial score of a far cell
 BASE = 64.0  # what the linear unit adds to all scores, so that its sum stays above 0
 LINEAR = 1.0  # output of the linear unit: its weights move so much faster
-# "he" beside a cell of "she": examples are too few to teach how much stands against it
-AGAINST = 8.0
-CLASHING = offsets(CELL)[C_GENDER] + np.array([8 + 2, 8 + 6, 16 + 1, 16 + 5])
+# "he" beside a cell of "she", "they" beside one man, "him" beside the subject of its verb: examples
+# are too few to teach how much stands against it. By characteristic: the values and the weight.
+AGAINST = {
+    code.C_GENDER: ((8 + 2, 8 + 6, 16 + 1, 16 + 5), 8.0),
+    code.C_PRONOUNS: (
+        (16 + 2, 16 + 6, 16 + 8, 16 + 12, 32 + 1, 32 + 5, 32 + 8, 32 + 12,
+         64 + 1, 64 + 2, 64 + 3, 64 + 5, 64 + 6, 64 + 7), 4.0,
+    ),
+    code.C_BINDING: ((code.CLASHES + 1 + 1,), 4.0),
+}  # fmt: skip
+CLASHING = np.concatenate(
+    [offsets(CELL)[k] + np.array(values) for k, (values, _) in AGAINST.items()]
+)
+CLASH_WEIGHTS = -np.repeat([w for _, w in AGAINST.values()], [len(v) for v, _ in AGAINST.values()])
 WARMUP_STEPS = 50  # steps until the full rate
 FINAL_RATE = 0.05  # share of the rate at the end
 GATE_STEPS = 3000  # from which gates have their full rate
@@ -189,7 +201,7 @@ def _fix_linear(weights: Weights) -> None:
     """
     table, bias, out, _, gate = weights
     bias[:, -1], out[:, -1], gate[:, -1] = BASE / LINEAR, LINEAR, 0.0
-    table[CLASHING, -1] = -AGAINST / LINEAR
+    table[CLASHING, -1] = CLASH_WEIGHTS / LINEAR
 
 
 def _zeros(weights: Weights) -> Weights:
@@ -233,7 +245,11 @@ def train_joint(
         learned_from=learned_from,
         sha256=hash_documents(documents),
         seed=seed,
-        figures=_figures(documents, bits),
+        figures={
+            "documents": len(documents),
+            "mentions": sum(map(len, documents)),
+            "training_bits": round(bits, DIGITS),
+        },
     )
 
 
@@ -293,32 +309,19 @@ def train_lessons(
         gate_rate=settings.gate_rate * share,
         linear_decay=share * settings.linear_decay + (1.0 - share) * settings.decay,
     )
-    members = []
+    members, bits = [], 0.0
     for member in range(settings.members):
         optimiser = Optimiser.start(STARTED + 1 + len(lexicon), settings, rng)
-        bits = _train_member(lessons, optimiser, rng, member, progress)
+        for epoch in range(epochs):
+            bits = optimiser.epoch(lessons, epoch, rng)
+            if progress is not None:
+                progress(member * epochs + epoch + 1, settings.members * epochs, bits)
         for k in (TABLE, GATE):
             optimiser.weights[k][:] *= 1.0 - settings.characteristic_dropout  # now all are used
         optimiser.weights[0][STARTED:] *= 1.0 - settings.word_dropout
         members.append(optimiser.weights)
     temperature = np.array(settings.temperature)
     return JointModel(*_average_members(members), temperature, lexicon), bits
-
-
-def _train_member(
-    lessons: Lessons,
-    optimiser: Optimiser,
-    rng: np.random.Generator,
-    member: int,
-    progress: Progress | None,
-) -> float:
-    """Train one member for all epochs; return the last loss in bits per decision."""
-    bits, epochs = 0.0, optimiser.settings.epochs
-    for epoch in range(epochs):
-        bits = optimiser.epoch(lessons, epoch, rng)
-        if progress is not None:
-            progress(member * epochs + epoch + 1, optimiser.settings.members * epochs, bits)
-    return bits
 
 
 def _average_members(
@@ -354,11 +357,6 @@ def _whole(array: FloatArray) -> FloatArray:
 def _rounded(array: FloatArray) -> FloatArray:
     rounded: FloatArray = array.round(DIGITS)
     return rounded
-
-
-def _figures(documents: Sequence[Document], bits: float) -> dict[str, float]:
-    mentions = sum(map(len, documents))
-    return {"documents": len(documents), "mentions": mentions, "training_bits": round(bits, DIGITS)}
 
 
 def joint_lexicon(documents: Iterable[Document], min_documents: int) -> tuple[str, ...]:

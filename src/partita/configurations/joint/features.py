@@ -260,10 +260,7 @@ def type_shares(template: Template) -> list[int]:
     shares = template.context.get("SORT_PROBABILITIES")
     if shares is None:
         shares = {template.type: 1.0} if template.type in code.TYPES[1:] else {}
-    return [
-        0,
-        *(round(code.UNIT * float(shares.get(name, 0.0))) for name in code.TYPES[1:]),
-    ]
+    return [0, *(round(code.UNIT * float(shares.get(name, 0.0))) for name in code.TYPES[1:])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,10 +371,8 @@ def _relations(senses: IntArray, table: WordTable) -> IntArray:
         for sense in held:
             for above in table.ancestors(sense)[1:]:
                 for other in holders.get(above, ()):
-                    relation[word, other], relation[other, word] = (
-                        code.EARLIER_ABOVE,
-                        code.LATER_ABOVE,
-                    )
+                    relation[word, other] = code.EARLIER_ABOVE
+                    relation[other, word] = code.LATER_ABOVE
     for together in holders.values():
         if len(together) > 1:
             relation[np.ix_(together, together)] = code.SYNONYM
@@ -483,13 +478,7 @@ TURNS = (0, 1, 3, 9)  # mentions of a paragraph
 def _paragraphs(attributes: NDArray[np.int32]) -> None:
     """Fill how long the paragraph before is, and add whether it ends with a question."""
     mentions = Counter(attributes[:, code.PARAGRAPH].tolist())
-    asks = dict(
-        zip(
-            attributes[:, code.PARAGRAPH].tolist(),
-            attributes[:, code.QUESTION].tolist(),
-            strict=True,
-        )
-    )
+    asks = dict(attributes[:, [code.PARAGRAPH, code.QUESTION]].tolist())
     for row in attributes:
         before = int(row[code.PARAGRAPH]) - 1
         row[code.TURN] = sum(mentions[before] > edge for edge in TURNS)
@@ -554,11 +543,12 @@ NO_SYNTAX = (-1, -1, -1, 0, -1, -1, -1)
 def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
     """Return where the expression stands."""
     row[code.ROLE] = _place(str(template.context.get("ROLE", "")), code.ROLES)
-    row[code.SENTENCE], row[code.PARAGRAPH] = (
+    row[code.SENTENCE], row[code.START], row[code.END] = (
         template.sentence,
-        template.context.get("PARAGRAPH", 0),
+        template.start,
+        template.end,
     )
-    row[code.START], row[code.END] = template.start, template.end
+    row[code.PARAGRAPH] = template.context.get("PARAGRAPH", 0)
     row[code.QUOTE] = template.context.get("QUOTE", 0)
     row[code.QUESTION] = bool(template.context.get("QUESTION", False))
     row[code.REGION] = {"text": 0, "heading": 1}.get(template.region, 2)

@@ -210,7 +210,8 @@ def _path_here(earlier: Attributes, later: Attributes) -> int:
         return code.OWNED
     if later[code.SUBJECT_AT] == earlier[code.HEAD_AT]:
         if _is_argument(later):
-            return code.BESIDE_SUBJECT
+            oblique = later[code.ROLE] == code.OBLIQUE
+            return code.OBLIQUE_BESIDE if oblique else code.BESIDE_SUBJECT
         owner = later[code.ROLE] == code.POSSESSIVE
         return code.OWNED_BY_SUBJECT if owner else code.BELOW_SUBJECT
     if earlier[code.SUBJECT_AT] == later[code.HEAD_AT]:

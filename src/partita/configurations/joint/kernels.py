@@ -481,7 +481,7 @@ def _agreement(mention: Small, cell: Small, seen: Small, out: Codes) -> None:
     gender, genders = _gender(mention[code.GENDER]), cell[GENDERS]
     out[code.C_GENDER] = 8 * gender + genders % code.MALE_NAME
     out[code.C_NAME_GENDER] = 16 * gender + genders // code.MALE_NAME
-    out[code.C_PRONOUNS] = 16 * _referring(mention) + ((cell[CELL_KINDS] >> code.HE) & 15)
+    out[code.C_PRONOUNS] = 16 * _referring(mention) + _referred_to(cell)
     out[code.C_TURNS] = 5 * seen[LAST_ME] + seen[LAST_YOU]
     quoted = mention[code.QUOTE] > 0
     out[code.C_VOICES] = 16 * quoted + 4 * seen[VOICE_OF_ME] + seen[VOICE_OF_YOU]
@@ -509,22 +509,32 @@ def _referring(mention: Small) -> int:
 
 
 @uncounted
+def _referred_to(cell: Small) -> int:
+    """Return bits: he or one man, she or one woman, it, they in a cell."""
+    bits = cell[CELL_KINDS] >> code.HE & 15
+    return int(bits | _sexes(cell[GENDERS]) if cell[NUMBERS] == code.SINGULAR else bits)
+
+
+@uncounted
+def _sexes(genders: int) -> int:
+    """Return a bit for men and one for women; names that may be surnames are left out."""
+    men = genders & (code.MASCULINE | code.MALE_NAME) > 0
+    return int(men + 2 * (genders & (code.FEMININE | code.FEMALE_NAME) > 0))
+
+
+@uncounted
 def _clashes(mention: Small, cell: Small) -> bool:
     """Return whether gender is another than all in the cell, or pronouns differ: he, she, they."""
     gender, genders = mention[code.GENDER], cell[GENDERS]
-    masculine, feminine = (
-        code.MASCULINE | code.MALE_NAME,
-        code.FEMININE | code.FEMALE_NAME,
-    )
-    if gender & masculine and genders & feminine and not genders & masculine:
-        return True
-    if gender & feminine and genders & masculine and not genders & feminine:
+    own, theirs = _sexes(gender), _sexes(genders)
+    if own and theirs and not own & theirs:
         return True
     if gender and genders and (gender == code.NEUTER) != (genders & code.NEUTER > 0):
         return True
-    kind, kinds = mention[code.KIND], cell[CELL_KINDS]
-    one = 1 << code.HE | 1 << code.SHE
-    return bool((kind == code.THEY and kinds & one) or (one >> kind & 1 and kinds >> code.THEY & 1))
+    kind, referred_to = mention[code.KIND], _referred_to(cell)
+    if kind == code.THEY:
+        return bool(referred_to & 3)
+    return bool((kind == code.HE or kind == code.SHE) and referred_to & 8)
 
 
 @uncounted
@@ -548,7 +558,7 @@ def _syntax(mention: Small, bits: int, last_bits: int, out: Codes) -> None:
     pronoun = mention[code.KIND] <= code.LAST_PRONOUN
     owner, reflexive = mention[code.FLAGS] & 1, mention[code.FLAGS] & 2
     clash = _lowest(bits >> code.PATH + code.PATHS, code.CLASHES)
-    out[code.C_BINDING] = 4 * (2 if reflexive else pronoun) + clash
+    out[code.C_BINDING] = (code.CLASHES + 1) * (2 if reflexive else pronoun) + clash
     place = _lowest(bits >> code.PATH, code.PATHS)
     if place == 0 and clash > 0:
         place = code.PATHS + 1
@@ -581,7 +591,7 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
         return False
     kind = mention[code.KIND]
     pronoun = kind <= code.LAST_PRONOUN
-    if pronoun and (_clashes(mention, cell) or 0 < out[code.C_BINDING] % 4 < code.CLASHES):
+    if pronoun and (_clashes(mention, cell) or 0 < out[code.C_BINDING] % (code.CLASHES + 1) < 3):
         return bool(mention[code.FLAGS] & 2)
     if out[code.C_NESTING] == 1 or out[code.C_NESTING] == 2:
         return False
