@@ -106,12 +106,8 @@ def _drawn(distribution: Distribution) -> IntArray:
     posterior = distribution.posterior
     if isinstance(posterior, DrawnPosterior):
         return posterior.drawn_rows()
-    number = _draw_count(len(distribution.set))
+    number = max(FEWEST, int(DRAWS * min(1.0, (COMMON / len(distribution.set)) ** 2)))
     return posterior.draws(number, np.random.default_rng(distribution.seed))
-
-
-def _draw_count(templates: int) -> int:
-    return max(FEWEST, int(DRAWS * min(1.0, (COMMON / templates) ** 2)))
 
 
 def _listed_cells(distribution: Distribution) -> CellProbabilities:

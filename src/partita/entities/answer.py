@@ -13,7 +13,6 @@ import numpy as np
 
 from partita.core import (
     Configuration,
-    CoreferenceSet,
     Distribution,
     FloatArray,
     IntArray,
@@ -33,15 +32,11 @@ def answer(distribution: Distribution) -> Configuration:
         return distribution.most_probable
     ids, pairs = distribution.set.ids, distribution.marginals.value
     if distribution.method == "sampled":
-        labels = mean_linkage(_with_exclusions(pairs, distribution.set), LINKED)
+        excluded = np.where(compatible_pairs(distribution.set), pairs, EXCLUDED)
+        labels = mean_linkage(excluded if distribution.set.incompatible else pairs, LINKED)
     else:
         labels = distribution.most_probable.labels(ids)
     return Configuration.from_labels(ids, settled(pairs, labels))
-
-
-def _with_exclusions(pairs: FloatArray, group: CoreferenceSet) -> FloatArray:
-    """Return pair probabilities by which no cluster can hold two incompatible templates."""
-    return np.where(compatible_pairs(group), pairs, EXCLUDED) if group.incompatible else pairs
 
 
 def settled(pairs: FloatArray, labels: IntArray) -> IntArray:

@@ -109,7 +109,8 @@ class MeasureSettings:
 
 def measure_document(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> DocumentMeasure:
     """Measure one model on one document."""
-    answers = list(_answers(fitted, cut, _scope(fitted, cut)))
+    everything = (np.arange(len(cut.labels)),) if len(cut.labels) else ()
+    answers = list(_answers(fitted, cut, everything if fitted.whole else cut.sets))
     by_set = _answers(fitted, cut, cut.sets) if fitted.whole else answers
     sets = tuple(_set_measure(cut, m, p, asking, fitted.whole) for m, p in by_set)
     rng = np.random.default_rng(asking.seed)
@@ -177,11 +178,6 @@ def _assembled(n: int, rows: Rows) -> IntArray:
 
 
 Answer = tuple[IntArray, Posterior]
-
-
-def _scope(fitted: Fitted, cut: Cut) -> tuple[IntArray, ...]:
-    """Return the sets that a model answers to cover the document."""
-    return (np.arange(len(cut.labels)),) if fitted.whole and len(cut.labels) else cut.sets
 
 
 def _answers(fitted: Fitted, cut: Cut, scope: Iterable[IntArray]) -> Iterator[Answer]:

@@ -186,12 +186,17 @@ def adapt_parameters(
         excluded=_excluded_share(start.excluded, cuts),
         learned_from=learned_from,
         sha256=digest,
-        figures={
-            "documents": len({cut.document.name for cut in cuts}),
-            "templates": sum(len(cut.labels) for cut in cuts),
-            "sets": sum(len(cut.sets) for cut in cuts),
-        },
+        figures=key_figures(cuts),
     )
+
+
+def key_figures(cuts: Sequence[Cut]) -> dict[str, float]:
+    """Return how many documents, templates and sets have keys."""
+    return {
+        "documents": len({cut.document.name for cut in cuts}),
+        "templates": sum(len(cut.labels) for cut in cuts),
+        "sets": sum(len(cut.sets) for cut in cuts),
+    }
 
 
 def weights_at_scale(model: MaximumEntropy, scaled: ScaledParameters) -> FloatArray:

@@ -190,14 +190,12 @@ def _ranked(
 ) -> list[tuple[int, float]]:
     """Return the sets that save something in descending order; equal ones in text order."""
     spread = weighted_covariance(inverse, target)
+    units = [max(1.0, sets[n].templates / TEMPLATES_PER_UNIT) for n in among]
     savings = [
-        (n, expected_saving(inverse, sets[n], spread) / _labelling_units(sets[n])) for n in among
+        (n, expected_saving(inverse, sets[n], spread) / unit)
+        for n, unit in zip(among, units, strict=True)
     ]
     return sorted((item for item in savings if item[1] > MIN_SAVING), key=_gain_order)
-
-
-def _labelling_units(key: KeyInformation) -> float:
-    return max(1.0, key.templates / TEMPLATES_PER_UNIT)
 
 
 def _gain_order(item: tuple[int, float]) -> tuple[float, int]:

@@ -26,7 +26,7 @@ from partita.pairs.characteristics import (
     pairs_of,
     quintiles,
 )
-from partita.pairs.columns import TemplateColumns, template_columns
+from partita.pairs.columns import template_columns
 from partita.pairs.models import MaximumEntropy
 from partita.results.result_lines import template_json
 from partita.templates.schema import Schema
@@ -137,7 +137,11 @@ def training_pairs(
     ]
     pairs = [choose_pairs(d.labels, d.compatible) for d in documents]
     both = list(zip(observed, pairs, strict=True))
-    cuts = cutoffs if cutoffs is not None else quintiles(_distance(c, a) for c, a in both)
+    cuts = (
+        cutoffs
+        if cutoffs is not None
+        else quintiles(characters(pairs_of(c, a.left, a.right, ())) for c, a in both)
+    )
     codes = [characteristics_of(c, a.left, a.right, characteristics, cutoffs=cuts) for c, a in both]
     return TrainingPairs(
         characteristics,
@@ -248,10 +252,6 @@ def _document_numbers(documents: Sequence[KeyedTemplates]) -> IntArray:
     """Return a number for each set; sets of one message share it and are held out together."""
     seen: dict[str, int] = {}
     return np.array([seen.setdefault(d.name, len(seen)) for d in documents], dtype=np.int64)
-
-
-def _distance(observed: TemplateColumns, pairs: LabelledPairs) -> NDArray[np.int32]:
-    return characters(pairs_of(observed, pairs.left, pairs.right, ()))
 
 
 def _choose_precision(training: TrainingPairs, rng: np.random.Generator) -> float:

@@ -12,7 +12,7 @@ from partita.evaluation.models import greedy_shares, training_document, training
 from partita.evaluation.splits import Cut, coverage, learn_excluded
 from partita.pairs.characteristics import EXTENDED, Characteristic
 from partita.pairs.models import MaximumEntropy
-from partita.training.few_keys import DIGITS
+from partita.training.few_keys import DIGITS, key_figures
 from partita.training.pair_models import (
     PairChoice,
     TrainingPairs,
@@ -77,7 +77,7 @@ def train_pairs(
         plan.learned_from,
         every.sha256,
         plan.seed,
-        _figures(cuts),
+        {**key_figures(cuts), "coverage": _rounded(coverage(cuts))},
     ), selections
 
 
@@ -108,15 +108,6 @@ def _learn(
 def _short(model: MaximumEntropy) -> MaximumEntropy:
     figures = {name: _rounded(value) for name, value in model.figures.items()}
     return replace(model, weights=model.weights.round(DIGITS), figures=figures)
-
-
-def _figures(cuts: Sequence[Cut]) -> dict[str, float]:
-    return {
-        "documents": len({cut.document.name for cut in cuts}),
-        "templates": sum(len(cut.labels) for cut in cuts),
-        "sets": sum(len(cut.sets) for cut in cuts),
-        "coverage": _rounded(coverage(cuts)),
-    }
 
 
 def _rounded(value: float) -> float:

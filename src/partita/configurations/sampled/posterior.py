@@ -700,7 +700,7 @@ def rungs(pairs: ChainPairs, marginal: FloatArray) -> IntArray:
     near, support, todo = np.zeros(n), np.zeros(n), np.ones(n, dtype=bool)
     order = np.zeros(n, dtype=np.int64)
     for t in range(n):
-        key = np.where(near >= 0.5, 2.0 + _squash(support), near)
+        key = np.where(near >= 0.5, 2.0 + support / (1.0 + np.abs(support)), near)
         i = order[t] = int(np.argmax(np.where(todo, key, -1.0)))
         todo[i] = False
         possible = marginal[i] > 0.0
@@ -708,11 +708,6 @@ def rungs(pairs: ChainPairs, marginal: FloatArray) -> IntArray:
         hint = 1e-6 / (1.0 + np.exp(-np.clip(pairs.theta[i], -30.0, 30.0)))
         near = np.maximum(near, marginal[i] + hint)
     return order
-
-
-def _squash(x: FloatArray) -> FloatArray:
-    """Map into (-1, 1), keeping the order."""
-    return x / (1.0 + np.abs(x))
 
 
 def merge_visited(every: list[Elite]) -> Elite:
