@@ -339,6 +339,22 @@ def test_a_table_with_duplicates_is_told_from_one_without():
                for members in found.clusters.values())  # fmt: skip
 
 
+def test_a_list_of_names_alone_is_linked():
+    chance = random.Random(1)
+    parts = ["".join(chance.choices("bcdfglmnprst", k=1)) + chance.choice(("an", "er", "il", "os"))
+             for _ in range(60)]  # fmt: skip
+    names = ["".join(chance.choices(parts, k=3)).title() + " " +
+             "".join(chance.choices(parts, k=2)).title() for _ in range(250)]  # fmt: skip
+    copies = [name[:at] + name[at + 1 :] for name in names[:150]
+              for at in [chance.randrange(1, len(name) - 1)]]  # fmt: skip
+    rows = [{"id": n, "name": name} for n, name in enumerate([*names, *copies])]
+    found = partita.link(rows)
+    together = {tuple(members) for members in found.clusters.values() if len(members) == 2}
+    right = sum((n, 250 + n) in together for n in range(150))
+    assert right >= 75
+    assert right >= 0.8 * sum(len(members) > 1 for members in found.clusters.values())
+
+
 def test_what_cannot_be_linked_is_said():
     chance = random.Random(0)
     numbers = [{"id": n, "a": chance.randrange(10**6), "b": chance.randrange(10**6),

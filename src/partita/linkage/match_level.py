@@ -29,6 +29,7 @@ LEAST_SPREAD = 0.05  # of the variance of all scores, that of a component of the
 RIVALS = "rivals"
 AGREED = 1.5  # rivals hold if both tables give the same number of matches, up to this factor
 MOST = 0.5  # of the records have a match where rivals hold: their second best then tell of chance
+PAIRED = 0.3  # of the records: from .1 to .18 seem to have a match in tables in which none has
 SPACED = 5  # best scores of a record whose distances tell how scores differ by chance
 SUREST_SHARE = 0.99  # of records with a match, at most
 FEWEST = 30  # records from which on shares are estimated: of fewer, with an error above .1
@@ -202,7 +203,10 @@ def _matches_of(ends: PairEnds, score: FloatArray, side: BoolArray) -> dict[str,
 
 def level_of_one_table(ends: PairEnds, score: FloatArray, em: FloatArray, count: int) -> MatchLevel:
     """Return the level where records may have several matches: by the model's own level, by the
-    number of matches of expectation maximisation, and by a mixture over best scores."""
+    number of matches of expectation maximisation, and by a mixture over best scores.
+
+    Mutual best pairs and gaps count records with one match only, so that no fewer have one.
+    """
     if count < FEWEST:
         return MatchLevel(0.0, FEW_ERROR, {"trees": 0.0}, {"trees": int((score > 0.0).sum())})
     best = best_scores(ends, score, count)
@@ -212,7 +216,13 @@ def level_of_one_table(ends: PairEnds, score: FloatArray, em: FloatArray, count:
         "expectation maximisation": score_at(np.sort(score)[::-1], expected),
         "mixture": mixture_of(best[np.isfinite(best)])[1],
     }
-    return _middle(estimates, score)
+    middle = _middle(estimates, score)
+    few = best_few(ends, score, count)
+    gaps = gap_share(few[np.isfinite(few[:, -1])])
+    least = min(reciprocity(ends, score, np.ones(count, dtype=np.bool_)), gaps)
+    if least < PAIRED:
+        return middle
+    return replace(middle, score=min(middle.score, score_at(np.sort(best)[::-1], least * count)))
 
 
 def consistent_rise(ends: PairEnds, odds: FloatArray, count: int) -> float:
