@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from partita.core import FloatArray, IntArray
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
+from partita.fusion.dependence import count_common
 
 WRONG_BELOW = 0.5  # a less probable claim counts as wrong
 MIN_SHARED = 3  # shared wrong values
@@ -53,9 +53,15 @@ def find_copying(belief: SlotBelief) -> list[Copying]:
     if len(chosen) < 2:
         return []
     pair = statements.object * len(statements.values) + statements.value
-    shared = _count_common(statements.source[wrong], pair[wrong], chosen)
-    both_wrong = _count_common(statements.source[wrong], statements.object[wrong], chosen)
-    common = _count_common(statements.source, statements.object, chosen)
+    sources = np.full(len(claims), -1)
+    sources[chosen] = np.arange(len(chosen))
+    source = sources[statements.source]
+    compared, wrong = source >= 0, wrong & (source >= 0)
+    shared = count_common(source[wrong], pair[wrong], len(chosen))
+    both_wrong = count_common(source[wrong], statements.object[wrong], len(chosen))
+    common = count_common(source[compared], statements.object[compared], len(chosen))
+    np.fill_diagonal(both_wrong, 0.0)
+    np.fill_diagonal(shared, 0.0)
     rate = wrong_claims[chosen] / claims[chosen]
     chance = shared.sum() / max(both_wrong.sum(), 1.0)
     expected = common * np.outer(rate, rate) * chance
@@ -71,22 +77,6 @@ def find_copying(belief: SlotBelief) -> list[Copying]:
         for a, b, p in _unusual_pairs(shared, expected)
     ]
     return sorted(copies, key=lambda one: (one.significance, -one.shared, one.original, one.copier))
-
-
-def _count_common(source: IntArray, thing: IntArray, chosen: IntArray) -> FloatArray:
-    """Count the distinct items that each two of the chosen sources share."""
-    from scipy.sparse import csr_array
-
-    place = np.full(int(max(source.max(initial=0), chosen.max())) + 1, -1)
-    place[chosen] = np.arange(len(chosen))
-    kept = place[source] >= 0
-    names, column = np.unique(thing[kept], return_inverse=True)
-    shape = (len(chosen), len(names))
-    ones: Any = csr_array((np.ones(kept.sum()), (place[source[kept]], column)), shape=shape)
-    ones.data[:] = 1.0
-    counts: FloatArray = (ones @ ones.T).toarray()
-    np.fill_diagonal(counts, 0.0)
-    return counts
 
 
 def _unusual_pairs(shared: FloatArray, expected: FloatArray) -> list[tuple[int, int, float]]:

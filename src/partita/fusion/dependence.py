@@ -127,8 +127,8 @@ def agreeing_pairs(statements: ClaimStatements, apart: str = "") -> dict[Pair, f
     if not 3 <= sources <= MAX_SOURCES:
         return {}
     pair = statements.object * max(len(statements.values), 1) + statements.value
-    common = _common(statements.source, statements.object, sources)
-    same = _common(statements.source, pair, sources)
+    common = count_common(statements.source, statements.object, sources)
+    same = count_common(statements.source, pair, sources)
     tested = (common >= MIN_COMMON) & ~np.eye(sources, dtype=bool)
     if apart in statements.sources:
         tested[statements.sources.index(apart)] = tested[:, statements.sources.index(apart)] = False
@@ -176,7 +176,7 @@ def _expected(agreement: FloatArray, weight: FloatArray, chance: float) -> Float
     return np.where(np.outer(some, some), expected, 1.0)
 
 
-def _common(source: IntArray, thing: IntArray, sources: int) -> FloatArray:
+def count_common(source: IntArray, thing: IntArray, sources: int) -> FloatArray:
     """Count the distinct things that each two sources share."""
     from scipy.sparse import csr_array
 

@@ -186,11 +186,7 @@ class HeldOutClaims:
     def tempered(self, correlation: float, factor: float = 1.0) -> tuple[FloatArray, FloatArray]:
         """Return the probabilities of rows, and of unknown with a factor, raised to τ."""
         tau = exponents_of(self.evidence, correlation)
-        values = self.probability ** tau[self.owner]
-        unknown = factor * self.unknown**tau
-        total = np.bincount(self.owner, values, minlength=len(self)) + unknown
-        total = np.where(total > 0, total, 1.0)
-        return values / total[self.owner], unknown / total
+        return raised(self.owner, self.probability, self.unknown, tau, factor)
 
     def only(self, chosen: BoolArray) -> HeldOutClaims:
         """Return some of the claims."""
@@ -216,6 +212,17 @@ def exponents_of(evidence: FloatArray, correlation: float) -> FloatArray:
     """Return τ = 1 / (1 + ρ (n − 1)) for n claims."""
     tau: FloatArray = 1.0 / (1.0 + correlation * np.maximum(evidence - 1.0, 0.0))
     return tau
+
+
+def raised(
+    owner: IntArray, values: FloatArray, unknown: FloatArray, tau: FloatArray, factor: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the probabilities of values and of unknown, raised to the τ of their objects."""
+    values = values ** tau[owner]
+    rest: FloatArray = factor * np.maximum(unknown, 0.0) ** tau
+    total = np.bincount(owner, values, minlength=len(rest)) + rest
+    total = np.where(total > 0, total, 1.0)
+    return values / total[owner], rest / total
 
 
 def hold_out(task: HeldOutTask) -> HeldOutClaims | None:
@@ -489,9 +496,9 @@ class _Prediction:
         self.slips, self.rate = 0.97 * self.slips + 0.01, 0.97 * self.rate + 0.02
         for _ in range(MIXTURE_ROUNDS):
             rate = self.rate[claims.source]
-            knows, wrong = rate * known, (1.0 - rate)[:, None] * (ways * self.slips)
-            total = np.maximum(knows + wrong.sum(axis=1), 1e-300)
-            slips = (wrong / total[:, None]).sum(axis=0) + 1e-3
+            knows = rate * known
+            total = np.maximum(knows + (1.0 - rate) * (ways @ self.slips), 1e-300)
+            slips = self.slips * (((1.0 - rate) / total) @ ways) + 1e-3
             self.slips = slips / slips.sum()
             right = np.bincount(claims.source, knows / total)
             mean = right.sum() / self.count.sum()

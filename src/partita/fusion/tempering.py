@@ -17,6 +17,7 @@ from partita.fusion.held_out import (
     UNKNOWN_FACTORS,
     agreement_shares,
     exponents_of,
+    raised,
 )
 from partita.pairs.models import probability
 
@@ -54,12 +55,9 @@ def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
     for another value than its own: shares do not change the order of values there.
     """
     tempering = belief.parameters.tempering
-    exponent = exponents(belief)
-    each = exponent[belief.object]
-    values = belief.probability**each
-    unknown = tempering.unknown * np.maximum(belief.unknown, 0.0) ** exponent
-    total = np.bincount(belief.object, values, minlength=len(unknown)) + unknown
-    values, unknown = values / total[belief.object], unknown / total
+    values, unknown = raised(
+        belief.object, belief.probability, belief.unknown, exponents(belief), tempering.unknown
+    )
     if tempering.share:
         stated = (1.0 - unknown)[belief.object] * claim_shares(belief)
         mixed = (1.0 - tempering.share) * values + tempering.share * stated
@@ -290,11 +288,8 @@ class _KnownTruths:
 
     def tempered(self, tempering: Tempering) -> tuple[FloatArray, FloatArray]:
         """Return P(values) and P(unknown) at a tempering."""
-        exponents, share = exponents_of(self.evidence, tempering.correlation), tempering.share
-        values = self.probability ** exponents[self.owner]
-        rest = tempering.unknown * self.unknown**exponents
-        total = np.bincount(self.owner, values, minlength=len(rest)) + rest
-        values, rest = values / total[self.owner], rest / total
+        tau, share = exponents_of(self.evidence, tempering.correlation), tempering.share
+        values, rest = raised(self.owner, self.probability, self.unknown, tau, tempering.unknown)
         return (1.0 - share) * values + share * (1.0 - rest)[self.owner] * self.share, rest
 
     def score(self, tempering: Tempering) -> float:
