@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from partita.core import FloatArray, IntArray
+from partita.core import FloatArray
 from partita.fusion.belief import SlotBelief
 from partita.fusion.claims import Claims
 from partita.fusion.dependence import count_common
@@ -52,12 +52,12 @@ def find_copying(belief: SlotBelief) -> list[Copying]:
     chosen = chosen[wrong_claims[chosen] >= MIN_SHARED]
     if len(chosen) < 2:
         return []
-    pair = statements.object * len(statements.values) + statements.value
+    stated = statements.object * len(statements.values) + statements.value
     sources = np.full(len(claims), -1)
     sources[chosen] = np.arange(len(chosen))
     source = sources[statements.source]
     compared, wrong = source >= 0, wrong & (source >= 0)
-    shared = count_common(source[wrong], pair[wrong], len(chosen))
+    shared = count_common(source[wrong], stated[wrong], len(chosen))
     both_wrong = count_common(source[wrong], statements.object[wrong], len(chosen))
     common = count_common(source[compared], statements.object[compared], len(chosen))
     np.fill_diagonal(both_wrong, 0.0)
@@ -67,15 +67,12 @@ def find_copying(belief: SlotBelief) -> list[Copying]:
     expected = common * np.outer(rate, rate) * chance
     agree = shared / np.maximum(both_wrong, 1.0)
     dependence = np.clip((agree - chance) / max(1.0 - chance, 1e-9), 0.0, 1.0)
-    copies = [
-        _pair(
-            belief,
-            chosen[[a, b]],
-            claims,
-            (common[a, b], shared[a, b], expected[a, b], p, dependence[a, b]),
-        )
-        for a, b, p in _unusual_pairs(shared, expected)
-    ]
+    names, copies = statements.sources, []
+    for a, b, p in _unusual_pairs(shared, expected):
+        first, second = sorted(chosen[[a, b]].tolist(), key=lambda n: (-claims[n], names[n]))
+        counts = int(common[a, b]), int(shared[a, b]), float(expected[a, b])
+        pair = belief.name, names[first], names[second]
+        copies.append(Copying(*pair, *counts, p, float(dependence[a, b])))
     return sorted(copies, key=lambda one: (one.significance, -one.shared, one.original, one.copier))
 
 
@@ -88,27 +85,6 @@ def _unusual_pairs(shared: FloatArray, expected: FloatArray) -> list[tuple[int, 
     tail = gammainc(shared[a, b], np.maximum(expected[a, b], 1e-12)) * tests
     chosen = np.flatnonzero(tail < SIGNIFICANCE)
     return [(int(a[n]), int(b[n]), float(tail[n])) for n in chosen.tolist()]
-
-
-def _pair(
-    belief: SlotBelief,
-    two: IntArray,
-    claims: IntArray,
-    figures: tuple[float, float, float, float, float],
-) -> Copying:
-    names = belief.parsed.statements.sources
-    first, second = sorted(two.tolist(), key=lambda n: (-claims[n], names[n]))
-    common, shared, expected, significance, dependence = figures
-    return Copying(
-        belief.name,
-        names[first],
-        names[second],
-        int(common),
-        int(shared),
-        float(expected),
-        significance,
-        float(dependence),
-    )
 
 
 def discount_copies(claims: Claims, copies: Sequence[Copying]) -> Claims:

@@ -8,7 +8,7 @@ held-out claim is predicted by q; if their agreement is not what it seems, it is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -183,10 +183,28 @@ class HeldOutClaims:
     def __len__(self) -> int:
         return len(self.unknown)
 
+    @classmethod
+    def joined(cls, parts: Sequence[HeldOutClaims]) -> HeldOutClaims:
+        """Return all claims of several parts."""
+        columns = [[getattr(one, name) for one in parts] for name in cls.__slots__]
+        starts = np.cumsum([0, *(len(one) for one in parts)])[:-1].tolist()
+        owners = [owner + start for owner, start in zip(columns[0], starts, strict=True)]
+        return cls(*(np.concatenate(column) for column in (owners, *columns[1:])))
+
     def tempered(self, correlation: float, factor: float = 1.0) -> tuple[FloatArray, FloatArray]:
         """Return the probabilities of rows, and of unknown with a factor, raised to τ."""
         tau = exponents_of(self.evidence, correlation)
         return raised(self.owner, self.probability, self.unknown, tau, factor)
+
+    def mixed(self, values: FloatArray, unknown: FloatArray, share: float) -> FloatArray:
+        """Return the probabilities of rows, a part of them divided as the other claims are."""
+        return (1.0 - share) * values + share * (1.0 - unknown)[self.owner] * self.share
+
+    def first(self, stated: FloatArray) -> IntArray:
+        """Return the row of the most probable value of every claim that has any."""
+        order = np.lexsort((-stated, self.owner))
+        best: IntArray = order[np.flatnonzero(np.diff(self.owner[order], prepend=-1))]
+        return best
 
     def only(self, chosen: BoolArray) -> HeldOutClaims:
         """Return some of the claims."""
@@ -234,12 +252,7 @@ def hold_out(task: HeldOutTask) -> HeldOutClaims | None:
     if sum(len(held) for held, _ in held_out) < MIN_HELD:
         return None
     pairs = _Pairs.of_task(task)
-    folds = [_fold(task, pairs, held, out) for held, out in held_out]
-    names = HeldOutClaims.__slots__
-    columns = [[getattr(fold, name) for fold in folds] for name in names]
-    starts = np.cumsum([0, *(len(fold) for fold in folds)])[:-1]
-    owners = [owner + start for owner, start in zip(columns[0], starts.tolist(), strict=True)]
-    return HeldOutClaims(*(np.concatenate(column) for column in (owners, *columns[1:])))
+    return HeldOutClaims.joined([_fold(task, pairs, held, out) for held, out in held_out])
 
 
 def _folds(task: HeldOutTask) -> Iterator[tuple[IntArray, BoolArray]]:
@@ -513,7 +526,7 @@ class _Prediction:
         """Return P(claim) if its source knows the truth, and if it repeats a wrong claim."""
         claims, owner, count = self.claims, self.claims.owner, len(self.claims)
         known = np.bincount(owner, values * claims.likelihood, count) + unknown * claims.outside
-        mixed = (1.0 - share) * values + share * (1.0 - unknown)[owner] * claims.share
+        mixed = claims.mixed(values, unknown, share)
         others = 1.0 - claims.share  # of the other claims: they are wrong if this value is true
         each = np.where(others > 1e-9, mixed / np.maximum(others, 1e-9), 0.0)
         wrong = np.bincount(owner, each, count) + unknown
@@ -527,10 +540,8 @@ def _bins(
 ) -> Iterator[HeldOutBin]:
     """Yield what is stated of the best value of the others, and how often the claim agrees."""
     values, unknown = claims.tempered(correlation, factor)
-    known = (1.0 - unknown)[claims.owner]
-    stated = (1.0 - share) * values + share * known * claims.share
-    order = np.lexsort((-stated, claims.owner))
-    first = order[np.flatnonzero(np.diff(claims.owner[order], prepend=-1))]
+    stated = claims.mixed(values, unknown, share)
+    first = claims.first(stated)
     agreed = claims.likelihood[first] / np.maximum(claims.likelihood.max(), 1e-300)
     for part in np.array_split(first[np.argsort(stated[first], kind="stable")], BINS):
         if len(part):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from partita.core import BoolArray, FloatArray, IntArray
+from partita.core import BoolArray, FloatArray
 from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.dependence import claim_weights
 from partita.fusion.held_out import (
     CORRELATIONS,
     SHARES,
     UNKNOWN_FACTORS,
+    HeldOutClaims,
     agreement_shares,
     exponents_of,
     raised,
@@ -183,21 +184,22 @@ def fit_tempering(
     `known` are true values by object, both as numbers, each with a belief that was computed without
     them. A value that no source states counts as unknown. The prior is around the default.
     """
-    truths = _KnownTruths.of(known)
-    if not len(truths.truth):
+    truths = HeldOutClaims.joined([_known_truths(*one) for one in known])
+    if not len(truths):
         return default
     closed = known[0][0].parsed.kind == "closed"
     factors = [1.0] if closed else default.unknown * UNKNOWN_FACTORS
     grid = np.array(list(product(CORRELATIONS, SHARES, factors)))
     cells = [Tempering(*cell) for cell in grid.tolist()]
-    scores = [truths.score(cell) - _distance(cell, default) for cell in cells]
+    scores = [_score(truths, cell) - _distance(cell, default) for cell in cells]
     weights = np.exp(np.array(scores) - max(scores))
     weights /= weights.sum()
     correlation = max(float(np.exp(weights @ np.log(grid[:, 0] + DOUBT))) - DOUBT, 0.0)
     share, unknown = float(weights @ grid[:, 1]), float(np.exp(weights @ np.log(grid[:, 2])))
-    fitted = Tempering(correlation, share, unknown, len(truths.truth))
-    level, slope = _calibrating_line(*truths.best(fitted))
-    return replace(fitted, level=level, slope=slope)
+    stated = truths.mixed(*truths.tempered(correlation, unknown), share)
+    best = truths.first(stated)
+    level, slope = _calibrating_line(stated[best], truths.likelihood[best] > 0)
+    return Tempering(correlation, share, unknown, len(truths), level, slope)
 
 
 def _distance(one: Tempering, default: Tempering) -> float:
@@ -231,76 +233,39 @@ def _calibrating_line(stated: FloatArray, right: BoolArray) -> tuple[float, floa
     return float(line[0]), float(line[1])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _KnownTruths:
-    """Objects whose truth is known: probabilities and shares of their values.
+def _known_truths(belief: SlotBelief, truths: dict[int, int]) -> HeldOutClaims:
+    """Return known truths as held-out claims; one that no source states is that of unknown."""
+    statements, objects = belief.parsed.statements, np.array(sorted(truths), dtype=np.int64)
+    count, nothing = len(statements.values), np.zeros(len(objects))
+    keys = belief.object * count + belief.value
+    stated = np.isin(keys, statements.object * count + statements.value)
+    stated |= belief.parsed.kind == "closed"
+    rows = np.flatnonzero(stated & np.isin(belief.object, objects))
+    owner = np.searchsorted(objects, belief.object[rows])
+    probability = belief.probability[rows]
+    true = np.array([n * count + truths[n] for n in objects.tolist()], dtype=np.int64)
+    right = (keys[rows] == true[owner]).astype(np.float64)
+    sums = np.bincount(owner, probability, len(objects))
+    unstated = nothing + ~np.isin(true, keys[rows])
+    return HeldOutClaims(
+        owner,
+        probability,
+        claim_shares(belief)[rows],
+        right,
+        np.maximum(1.0 - sums, 0.0),
+        _evidence(belief)[objects],
+        unstated,
+        guess=nothing,
+        elsewhere=nothing,
+        reliability=nothing + 1.0,
+        source=0 * objects,
+        object=objects,
+    )
 
-    Row n is a value of object `owner[n]`; `truth` is the row of the true value of an object, -1 if
-    it is unknown.
-    """
 
-    owner: IntArray
-    probability: FloatArray
-    share: FloatArray
-    unknown: FloatArray
-    truth: IntArray
-    evidence: FloatArray
-
-    @classmethod
-    def of(cls, known: Sequence[tuple[SlotBelief, dict[int, int]]]) -> _KnownTruths:
-        """Return the truths; a value that no source states is part of unknown."""
-        parts = [cls._of_belief(*one) for one in known]
-        rows = np.cumsum([0, *(len(one.owner) for one in parts)]).tolist()
-        objects = np.cumsum([0, *(len(one.truth) for one in parts)]).tolist()
-        return cls(
-            np.concatenate([one.owner + n for one, n in zip(parts, objects, strict=False)]),
-            np.concatenate([one.probability for one in parts]),
-            np.concatenate([one.share for one in parts]),
-            np.concatenate([one.unknown for one in parts]),
-            np.concatenate([
-                np.where(one.truth >= 0, one.truth + n, -1)
-                for one, n in zip(parts, rows, strict=False)
-            ]),
-            np.concatenate([one.evidence for one in parts]),
-        )  # fmt: skip
-
-    @classmethod
-    def _of_belief(cls, belief: SlotBelief, truths: dict[int, int]) -> _KnownTruths:
-        statements, objects = belief.parsed.statements, np.array(sorted(truths), dtype=np.int64)
-        count = len(statements.values)
-        keys = belief.object * count + belief.value
-        stated = np.isin(keys, statements.object * count + statements.value)
-        stated |= belief.parsed.kind == "closed"
-        rows = np.flatnonzero(stated & np.isin(belief.object, objects))
-        owner = np.searchsorted(objects, belief.object[rows])
-        probability = belief.probability[rows]
-        sums = np.bincount(owner, probability, minlength=len(objects))
-        true = [n * count + truths[n] for n in objects.tolist()]
-        place = {key: n for n, key in enumerate(keys[rows].tolist())}
-        return cls(
-            owner,
-            probability,
-            claim_shares(belief)[rows],
-            np.maximum(1.0 - sums, 0.0),
-            np.array([place.get(key, -1) for key in true], dtype=np.int64),
-            _evidence(belief)[objects],
-        )
-
-    def tempered(self, tempering: Tempering) -> tuple[FloatArray, FloatArray]:
-        """Return P(values) and P(unknown) at a tempering."""
-        tau, share = exponents_of(self.evidence, tempering.correlation), tempering.share
-        values, rest = raised(self.owner, self.probability, self.unknown, tau, tempering.unknown)
-        return (1.0 - share) * values + share * (1.0 - rest)[self.owner] * self.share, rest
-
-    def score(self, tempering: Tempering) -> float:
-        """Return the log probability of the truths at a tempering."""
-        values, rest = self.tempered(tempering)
-        true = np.where(self.truth >= 0, np.append(values, 0.0)[self.truth], rest)
-        return float(np.log(np.maximum(true, MIN_PROBABILITY)).sum())
-
-    def best(self, tempering: Tempering) -> tuple[FloatArray, BoolArray]:
-        """Return P(best value) of every object at a tempering, and whether it is true."""
-        values, _ = self.tempered(tempering)
-        order = np.lexsort((-values, self.owner))
-        best = order[np.flatnonzero(np.diff(self.owner[order], prepend=-1))]
-        return values[best], self.truth[self.owner[best]] == best
+def _score(truths: HeldOutClaims, tempering: Tempering) -> float:
+    """Return the log probability of known truths at a tempering."""
+    values, unknown = truths.tempered(tempering.correlation, tempering.unknown)
+    stated = truths.mixed(values, unknown, tempering.share) * truths.likelihood
+    likely = np.bincount(truths.owner, stated, len(truths)) + unknown * truths.outside
+    return float(np.log(np.maximum(likely, MIN_PROBABILITY)).sum())
