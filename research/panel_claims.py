@@ -21,7 +21,7 @@ from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fusion import true_pairs
 from partita.evaluation.rows import table
 from partita.fusion import slot
-from partita.fusion.belief import SlotBelief, Tempering
+from partita.fusion.belief import HeldOutFit, SlotBelief, Tempering
 from partita.fusion.claim_files import read_claims
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import FusionSettings, fuse_slots
@@ -182,19 +182,24 @@ class FusedSet:
 
     def candidates(self) -> Iterator[Tempering]:
         """Yield the tempering of every candidate; their likelihoods are computed once."""
-        known: dict[float, FloatArray] = {}
+        default = self.before().correlation
+        repeated = 1.0 - self.belief.effective / max(len(self.belief.trust), 1)
+        logs: dict[float, FloatArray] = {}
+        fits: dict[HeldOutPrior, HeldOutFit] = {}
         for prior in CANDIDATES:
             if self.held_out is None:
                 yield self.before()
                 continue
-            if prior.reliable not in known:
+            if prior.reliable not in logs:
                 used = most_reliable(self.held_out, prior.reliable)
-                known[prior.reliable] = log_likelihoods(used)
-            repeated = 1.0 - self.belief.effective / max(len(self.belief.trust), 1)
-            logs = known[prior.reliable]
-            default = self.before().correlation
-            fit = fit_held_out(self.held_out, default, repeated, prior, logs)
-            yield Tempering(fit.correlation, fit.share, fit.unknown)
+                logs[prior.reliable] = log_likelihoods(used)
+            assumed = replace(prior, dependent=0.0)
+            if assumed not in fits:
+                known = logs[prior.reliable]
+                fits[assumed] = fit_held_out(self.held_out, default, 0.0, assumed, known)
+            fit = fits[assumed]
+            share = max(fit.share, prior.dependent * repeated)
+            yield Tempering(fit.correlation, share, fit.unknown)
 
 
 def peer_probabilities(one: FusedSet) -> dict[str, FloatArray]:
