@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,12 +55,15 @@ def lint_domain(name: str | Path) -> list[RuleProblem]:
 
 def trace_file(path: str | Path, domain: str | Path, phase: str = "") -> list[Traced]:
     """Trace the messages of a file through all phases of a domain, or through one phase."""
-    messages = []
+    return trace_messages(list(_readable(path)), domain, phase)
+
+
+def _readable(path: str | Path) -> Iterator[Message]:
+    """Yield the messages of a file or folder, or raise what is wrong with one."""
     for message in read_messages(path):
         if isinstance(message, PartitaError):
             raise message
-        messages.append(message)
-    return trace_messages(messages, domain, phase)
+        yield message
 
 
 def trace_messages(
@@ -138,9 +141,7 @@ class Labelling:
         """Resolve the messages, and read the keys that the file has."""
         made = cls(out, Runner(Settings.of(domain, "evidential")))
         for path in paths:
-            for message in read_messages(path):
-                if isinstance(message, PartitaError):
-                    raise message
+            for message in _readable(path):
                 for one in made.runner.resolve(message).distributions:
                     made.sets[one.set.name] = message, one
         made.keys = read_keys(out) if out.exists() else []

@@ -206,18 +206,15 @@ def _split(
         train, test, models, effort=effort, paper=False,
         progress=lambda text: progress(f"{split.name}: {text}"),
     )  # fmt: skip
-    tallies = greedy_tallies(train)
-    first, second, third = (one.right / max(one.sets, 1) for one in tallies)
+    first, second, third = (one.right / max(one.sets, 1) for one in greedy_tallies(train))
     return PaperSplit(
         split.name,
         (len(train), sum(len(cut.sets) for cut in train)),
         (len(test), sum(len(cut.sets) for cut in test)),
         tuple(
             _model_report(name, learner.samples[ask], learner.selections[ask], chosen)
-            for name, ask in (
-                ("every pair", "every_pair"),
-                ("merging questions", "merging_questions"),
-            )
+            for name in TRAINING_BITS
+            for ask in [name.replace(" ", "_")]
         ),
         (first, second, third),
         found.rows,
@@ -253,8 +250,7 @@ def _difference(
     both = list(zip(measures[model], measures[other], strict=True))
 
     def figure(sample: Sequence[tuple[DocumentMeasure, DocumentMeasure]]) -> float:
-        mine, theirs = ([pair[n] for pair in sample] for n in (0, 1))
-        return bits_per_set(mine) - bits_per_set(theirs)
+        return bits_per_set([one for one, _ in sample]) - bits_per_set([one for _, one in sample])
 
     rng = np.random.default_rng(seed)
     return PaperDifference(model, other, figure(both), bootstrap(both, figure, rng, times=TIMES))
@@ -323,8 +319,7 @@ def _table_2(splits: Sequence[PaperSplit]) -> str:
     ours = paper_markdown({one.name: one.rows for one in splits}).splitlines()
     lines = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in ours]
     head, _, sets, *rows = lines
-    theirs = ["22", "30", "44"]
-    both = [["sets", *sets[1:], *theirs]]
+    both = [["sets", *sets[1:], *(str(sizes[-1]) for sizes in PAPER_SIZES)]]
     both += [[*row, *PAPER_TABLE[row[0]]] for row in rows]
     return table([*head, *(f"paper: {one.name}" for one in splits)], both)
 
@@ -362,10 +357,8 @@ def _words(splits: Sequence[PaperSplit]) -> list[str]:
     for name, signs in PAPER_SIGNS.items():
         ours = {_sign(one.models[0], name) for one in splits}
         (agree if ours <= {*signs} else differ).append(name)
-    if any(name in one.models[0].features for one in splits for name in PAPER_SIGNS):
-        lines.append(f"Signs that agree with the paper in all splits: {', '.join(agree) or 'none'}")
-        lines.append(f"Signs that do not: {', '.join(differ) or 'none'}")
-    return lines
+    lines.append(f"Signs that agree with the paper in all splits: {', '.join(agree) or 'none'}")
+    return [*lines, f"Signs that do not: {', '.join(differ) or 'none'}"]
 
 
 def _claim(words: str, holds: Mapping[str, bool]) -> str:

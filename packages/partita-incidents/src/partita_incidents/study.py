@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from partita.evaluation.splits import Cut, coverage
 from partita.training.pair_models import MergedSets
 from partita.training.parameter_files import PairParameters, training_of
 from partita_incidents.answers import answer_reading
+from partita_incidents.cases import parse_dateline
 from partita_incidents.characteristics import compatible_events
 from partita_incidents.exam_templates import SCORED, Incident
 from partita_incidents.incident_models import IncidentModels
@@ -41,6 +43,7 @@ from partita_incidents.merging import (
 from partita_incidents.readings import read_story
 from partita_incidents.score import Tally as ExamTally
 from partita_incidents.score import score
+from partita_incidents.stories import Story
 from partita_incidents.training import (
     KeyedReading,
     Progress,
@@ -296,7 +299,8 @@ def study_incidents(
 ) -> IncidentStudy:
     """Train everything on some messages of the exam, and measure it on others.
 
-    Without test corpora, each fold of the messages is measured by models of the others.
+    Without test corpora, the messages are cut into periods of equally many messages, and each
+    period is measured by models of the others: news of one month tell of the same incidents.
     """
     examples = keyed_stories(corpora, progress, gazetteer)
     learned, numbers = len(examples), range(len(examples))
@@ -305,10 +309,9 @@ def study_incidents(
         splits: list[tuple[Sequence[int], Sequence[int]]]
         splits = [(numbers, range(learned, len(examples)))]
     else:
-        splits = [
-            ([n for n in numbers if n % folds != fold], numbers[fold::folds])
-            for fold in range(folds)
-        ]
+        ordered = sorted(numbers, key=lambda n: _day(examples[n][0]))
+        periods = [sorted(period.tolist()) for period in np.array_split(ordered, folds)]
+        splits = [([n for n in numbers if n not in {*held}], held) for held in periods]
     lessons = ReadingExamples(examples)
     parts = [_measured(examples, lessons, split, progress, seed) for split in splits]
     return IncidentStudy(
@@ -318,6 +321,11 @@ def study_incidents(
         sum(len(held_out) for _, held_out in splits),
         seed,
     )
+
+
+def _day(story: Story) -> date:
+    """Return the day of a message; those without one come first."""
+    return parse_dateline(story.message.fields.get("date", "")) or date.min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
