@@ -224,10 +224,10 @@ class StringsType:
         An absorbing state remains if the later ones are implied by it: a depot that was destroyed
         and is not operational is destroyed.
         """
-        members = later.members
-        for group in self.groups:
-            if members & {*group.values} and _implies(group, earlier.members, members):
-                members -= group.implied
+        members = later.members.difference(*(
+            group.implied for group in self.groups
+            if _implies(group, earlier.members, later.members)
+        ))  # fmt: skip
         old = {value for group in self.groups if members & {*group.values}
                for value in group.values}  # fmt: skip
         return Strings(members | (earlier.members - old))
