@@ -5,14 +5,19 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from partita.app.cluster import cluster
+from partita.app.fuse import fuse
+from partita.app.runner import Runner, Settings
+from partita.app.solve import solve
 from partita.core import Distribution, Template
 from partita.errors import PartitaError
-
-if TYPE_CHECKING:
-    from partita.app.runner import Runner
-    from partita.pipeline import Resolved
+from partita.pipeline import Resolved, resolve
+from partita.text.layout import parse_layout
+from partita.text.raw_messages import RawMessage
+from partita.views.distribution import distribution_text
+from partita.views.layout import bold, cut_text
+from partita.views.message import DocumentView, by_mentions, label, right_share
 
 ARTICLE = """\
 Mayor Ruth Okafor said on Tuesday that Port Ellery would open a ferry line.
@@ -67,8 +72,6 @@ with these, but for the last digit of some.
 
 def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
     """Yield a text, a cluster and a contradiction with their probabilities, and what to type."""
-    from partita.app.runner import Runner, Settings
-
     yield from _article(Runner(Settings()), width, colour)
     yield from _cluster(colour)
     yield from _contradiction(colour)
@@ -77,8 +80,6 @@ def demo(width: int = 80, colour: bool = False) -> Iterator[str]:
 
 def paper(width: int = 80, colour: bool = False) -> Iterator[str]:
     """Yield the paper's message from the text to the distribution, then the paper's table."""
-    from partita.app.runner import Runner, Settings
-
     runner = Runner(Settings.of("depots", "evidential"))
     yield f"The message of {PAPER}\n\n{MESSAGE}"
     yield from _message(runner, width, colour)
@@ -90,15 +91,11 @@ def paper(width: int = 80, colour: bool = False) -> Iterator[str]:
 
 
 def _heading(text: str, colour: bool) -> str:
-    from partita.views.layout import bold
-
     return f"{bold(text, colour)}\n\n"
 
 
 def _article(runner: Runner, width: int, colour: bool) -> Iterator[str]:
     """Yield the text, its entities with several mentions, and its least certain pronoun."""
-    from partita.text.layout import parse_layout
-
     resolved = runner.resolve(parse_layout("ferry", ARTICLE))
     yield _heading("A text: who is who", colour)
     yield f"{textwrap.indent(ARTICLE, '  ')}\n"
@@ -107,9 +104,6 @@ def _article(runner: Runner, width: int, colour: bool) -> Iterator[str]:
 
 
 def _several_mentions(resolved: Resolved, width: int) -> Iterator[str]:
-    from partita.views.layout import cut_text
-    from partita.views.message import DocumentView, by_mentions, label, right_share
-
     view = DocumentView.of(resolved)
     belonging = view.belonging()
     for entity in by_mentions(resolved.entities):
@@ -128,8 +122,6 @@ def _several_mentions(resolved: Resolved, width: int) -> Iterator[str]:
 
 def _cluster(colour: bool) -> Iterator[str]:
     """Yield three records, their cluster and its best alternative."""
-    from partita.app.cluster import cluster
-
     clusters = cluster(SCORES)
     found = clusters.to_dict()
     first = found["clusters"][0]
@@ -144,8 +136,6 @@ def _cluster(colour: bool) -> Iterator[str]:
 
 def _contradiction(colour: bool) -> Iterator[str]:
     """Yield what three sources claim, and what to believe."""
-    from partita.app.fuse import fuse
-
     claims = [dict(zip(("object", "source", "boats"), claim, strict=True)) for claim in CLAIMS]
     belief = fuse(claims)
     yield f"\n{_heading('Sources that contradict each other: what to believe', colour)}"
@@ -182,7 +172,6 @@ def _stored(runner: Runner, run: str, name: str, text: str, width: int) -> str:
 
 def _ingest(runner: Runner, run: str, name: str, text: str) -> str:
     from partita.app.workspace import open_workspace
-    from partita.text.raw_messages import RawMessage
 
     workspace = open_workspace()
     try:
@@ -198,10 +187,6 @@ def _ingest(runner: Runner, run: str, name: str, text: str) -> str:
 
 def _message(runner: Runner, width: int, colour: bool) -> Iterator[str]:
     """Yield what is extracted from it, and who is who by the domain's own pair model."""
-    from partita.pipeline import resolve
-    from partita.text.layout import parse_layout
-    from partita.views.distribution import distribution_text
-
     resolved = resolve(parse_layout("kinston", MESSAGE), runner.stages)
     yield "\nWhat its rules extract: a template for every expression\n\n"
     for template in resolved.templates:
@@ -228,8 +213,6 @@ def _plain(value: object) -> str:
 
 def _table() -> Iterator[str]:
     """Yield the paper's own pair probabilities, and both of its models."""
-    from partita.app.solve import solve
-
     yield "\nThe paper's own pair probabilities (Table 1), A to D being its four depots\n\n"
     for (left, right), p in TABLE_1.items():
         yield f"  {left} = {right}  {p:.3f}{'' if p else '  rail and ammunition: impossible'}\n"

@@ -91,9 +91,8 @@ let known;
 async function drawNavigation(view, run) {
   known ??= domains().then(({ knowledge_base }) => Boolean(knowledge_base));
   const collected = (await known.catch(() => ((known = undefined), false))) || hasSeveral(run);
-  const hidden = collected ? [] : ["collection"];
   const shown = PART_OF[/** @type {keyof PART_OF} */ (view)] ?? view;
-  const links = VIEWS.filter(([name]) => !(name in PART_OF) && !hidden.includes(name)).map(([name, title]) => {
+  const links = VIEWS.filter(([name]) => !(name in PART_OF) && (collected || name !== "collection")).map(([name, title]) => {
     const current = name === shown ? "page" : undefined;
     return el("li", {}, el("a", { href: hrefFor(name, { run }), "aria-current": current }, title));
   });

@@ -26,7 +26,13 @@ export function createForm(runs, onSubmit) {
     event.preventDefault();
     onSubmit();
   };
-  const field = pasteField(onChange);
+  const field = /** @type {HTMLTextAreaElement} */ (
+    el("textarea", { rows: "7", spellcheck: "false", id: "claims" })
+  );
+  field.addEventListener("change", () => {
+    selection.pasted = field.value;
+    onChange();
+  });
   const example = button("Use an example", () => {
     selection.runs.clear();
     selection.files = [];
@@ -35,7 +41,8 @@ export function createForm(runs, onSubmit) {
     node.dispatchEvent(new Event("example"));
     onSubmit();
   });
-  const tools = el("div", { class: "tools" }, mainButton(), example);
+  const start = el("button", { type: "submit", class: "main-button" }, "Fuse");
+  const tools = el("div", { class: "tools" }, start, example);
   const runList = el("div", { class: "runs-box" });
   const files = fileField(refresh);
   const draw = () => {
@@ -56,20 +63,6 @@ export function createForm(runs, onSubmit) {
   draw();
   refresh();
   return { node, refresh };
-}
-
-const mainButton = () => el("button", { type: "submit", class: "main-button" }, "Fuse");
-
-/** @param {() => void} onChange */
-function pasteField(onChange) {
-  const onType = () => {
-    selection.pasted = field.value;
-    onChange();
-  };
-  const field = /** @type {HTMLTextAreaElement} */ (
-    el("textarea", { rows: "7", spellcheck: "false", id: "claims", on: { change: onType } })
-  );
-  return field;
 }
 
 /** @param {import("../types.js").Run[]} runs @param {() => void} onChange */
