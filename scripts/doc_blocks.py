@@ -26,6 +26,7 @@ from partita.cli import app
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONG_NUMBER = re.compile(r"\d+\.\d{9,}(e-?\d+)?")  # its last digits depend on the processor
+COMPILING = re.compile(r"^partita: compiling for this machine, once.*\n", re.MULTILINE)  # or not
 ELIDED = re.compile(r"^\.\.\.$", re.MULTILINE)
 
 
@@ -43,7 +44,7 @@ def converse(code: str, folder: Path) -> Iterator[tuple[str, str, str]]:
             (folder / made[1]).write_text(expected, encoding="utf-8")
             yield command, expected, expected
         else:
-            yield command, expected, _run(command, folder)
+            yield command, expected, COMPILING.sub("", _run(command, folder))
 
 
 def fits(expected: str, printed: str) -> bool:
