@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -89,6 +89,8 @@ def brute_force(rows, thing, parameters):
 
 @settings(deadline=None, max_examples=30)
 @given(ROWS)
+@example([("ann", "x", "DESTROYED", 0), ("bob", "x", "DAMAGED", 0), ("bob", "x", "OPERATIONAL", 0),
+          ("bob", "y", "DAMAGED", 0)])  # fmt: skip
 def test_inference_is_that_over_all_paths_and_days(rows):
     result = fused(rows)
     [belief] = result.slots

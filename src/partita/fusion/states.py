@@ -213,6 +213,8 @@ class _Chain:
             right = np.where(np.isnan(given), shrunk, given)
             first = posterior.choice @ posterior.states[:, 0] + 1.0
             prior, rate = first / first.sum(), self.best_rate(posterior)
+        else:  # what is stated is the posterior of the parameters that are stated with it
+            posterior = self.posterior(right, prior, rate)
         by_source = {source: _rates(p) for source, p in zip(sources, right.tolist(), strict=True)}
         size, values = count, self.group.values
         parameters = Parameters(

@@ -198,7 +198,7 @@ def spans_of(template: Template) -> list[Span]:
     return [(a, b) for a, b in spans] if spans else [(template.start, template.end)]
 
 
-def plain_name(name: str) -> str:
+def word_of_name(name: str) -> str:
     """Return a name with letters, digits, points and low lines only."""
     return FORBIDDEN.sub("_", name).strip("_")
 
@@ -301,8 +301,8 @@ def _labels(templates: Sequence[Template], entities: Sequence[Entity]) -> Iterat
         head = template.context.get("HEAD_SPAN")
         first = template.id == entity.templates[0]
         yield Label(
-            plain_name(entity.id).lower(),
-            plain_name(entity.type or template.type),
+            word_of_name(entity.id).lower(),
+            word_of_name(entity.type or template.type),
             None if head is None else (head[0], head[1]),
             f"probability:{entity.probability:.4f}" if first else "",
         )
