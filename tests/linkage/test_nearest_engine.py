@@ -66,6 +66,30 @@ def test_nearest_rows_are_those_of_all_cosines(make):
             assert [cosines[n, b] for b in reached] == pytest.approx([best] if best > 0 else [])
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_rows_that_share_the_words_of_their_sources_are_nearest_by_both(seed, across, within):
+    """As if each row had its own words and those of its source in one vector."""
+    rng = np.random.default_rng(seed)
+    source = rng.integers(0, 6, size=20)
+    own, shared = (word_vectors([" ".join(rng.choice([*letters], size=rng.integers(0, 4)))
+                                 for _ in range(count)])
+                   for letters, count in (("abcde", 20), ("vwxyz", 6)))  # fmt: skip
+    whole = np.hstack([dense(own), dense(shared)[source]])
+    length = np.sqrt((whole**2).sum(axis=1))
+    cosines = whole @ whole.T / np.where(length > 0, length, 1)
+    cosines /= np.where(length > 0, length, 1)[:, None]
+    rows, others = nearest_rows(own, source, across, within, of_sources=shared)
+    for n in range(20):
+        for same, most in ((False, across), (True, within)):
+            reached = [b for a, b in zip(rows, others, strict=True)
+                       if a == n and (source[b] == source[n]) == same]  # fmt: skip
+            allowed = [b for b in range(20) if b != n and (source[b] == source[n]) == same]
+            best = sorted((x for x in cosines[n, allowed] if x > 1e-12), reverse=True)[:most]
+            assert len({*reached}) == len(reached)
+            assert [cosines[n, b] for b in reached] == pytest.approx(best)
+
+
 def test_texts_of_equal_letters_do_not_break_the_search():
     """A term that all rows have weighs nothing."""
     rows, _ = nearest_rows(word_vectors(["same"] * 50), np.zeros(50, dtype=np.int64), 0, 6)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -145,26 +145,25 @@ class RecordComparison:
     def candidates(self, across: int = ACROSS, within: int = WITHIN) -> tuple[IntArray, IntArray]:
         """Return the pairs of records to compare, the lower first, each once."""
         count = max(len(self.records), 1)
-        near = nearest_rows(self._combined(), self.home, across, within)
+        own, topics = self._combined()
+        near = nearest_rows(own, self.home, across, within, of_sources=topics)
         code = np.concatenate([_coded(*near, count), self._of_similar_documents(count)])
         del near
         code.sort()  # in place: there are very many
         code = code[np.concatenate([[True], code[1:] != code[:-1]])[: len(code)]]
         return code // count, code % count
 
-    def _combined(self) -> TextVectors:
-        """Return the vectors by which candidates are found: own words, then the document's."""
-        topics = [[f"d {w}" for w in {*one}] for one in self.topics]
+    def _combined(self) -> tuple[TextVectors, TextVectors]:
+        """Return the vectors by which candidates are found: own words, and those of documents."""
 
         def weight(term: str) -> float:
-            if term[0] == "d":
-                return 0.25 * _topical(term[2:])
-            return 100.0 if term[0] == "@" else 20.0 + rarity(term[2:])
+            return 100.0 if term[0] == "@" else 20.0 + rarity(term)
 
-        return bags(
-            ([*(f"w {w}" for w in {*one.words, *one.heads}), *_initials(one), *_acronyms(one),
-              *topics[n]]
-             for one, n in zip(self.records, self.home.tolist(), strict=True)), weight)  # fmt: skip
+        own = bags(({*one.words, *one.heads, *_initials(one), *_acronyms(one)}
+                    for one in self.records), weight)  # fmt: skip
+        topics = bags(({*one} for one in self.topics), lambda word: 0.25 * _topical(word))
+        a, b = (replace(one, values=one.rarity[one.terms]) for one in (own, topics))
+        return a, b
 
     def _of_similar_documents(self, count: int) -> IntArray:
         """Return coded pairs with the first records of the same type in the nearest documents."""

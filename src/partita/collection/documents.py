@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from sys import intern
 from typing import Any
@@ -88,10 +88,6 @@ class EntityRecord:
             return self.names[0]
         return max((one.text for one in self.mentions), key=len, default=self.description)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record as JSON holds it."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> EntityRecord:
         """Return a record that JSON held."""
@@ -137,10 +133,6 @@ class SourceDocument:
     words: tuple[str, ...] = ()
     records: tuple[EntityRecord, ...] = ()
     relations: tuple[Relation, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document as JSON holds it."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> SourceDocument:

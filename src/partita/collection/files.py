@@ -136,9 +136,14 @@ def kept_documents(folder: Path) -> Iterator[BinaryIO]:
 
 def add_document(stream: BinaryIO, document: SourceDocument) -> None:
     """Keep a document, so that a later build need not extract it again."""
-    line = json.dumps(document.to_dict()) + "\n"
+    line = json.dumps(document, default=_fields) + "\n"
     stream.write(line.encode("ascii"))
     stream.flush()
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a data class; `asdict` would copy all that they hold."""
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 def write_tables(folder: Path, kb: Knowledge) -> None:

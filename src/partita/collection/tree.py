@@ -267,6 +267,25 @@ def _dropped(links: _Links, link: int, used: int) -> int:
     return used
 
 
+@kernel(entry="i8[:], i8[:], i8[:]")
+def common_node_kernel(parent: IntArray, left: IntArray, right: IntArray) -> IntArray:
+    """Return the lowest node above both nodes of each pair, -1 if there is none.
+
+    `parent` is greater than its halves, so that the smaller of two nodes is never above the other.
+    """
+    found = np.full(len(left), -1)
+    for n in range(len(left)):
+        a, b = left[n], right[n]
+        while a != b and a >= 0 and b >= 0:
+            if a < b:
+                a = parent[a]
+            else:
+                b = parent[b]
+        if a == b:
+            found[n] = a
+    return found
+
+
 def _within_components(
     count: int, left: IntArray, right: IntArray, scores: FloatArray, weights: FloatArray
 ) -> IntArray:
@@ -329,18 +348,7 @@ class EntityTree:
 
     def lowest_common(self, left: IntArray, right: IntArray) -> IntArray:
         """Return the number of the join at which each pair meets, -1 if it never does."""
-        depth = self._depth
-        a, b = left.copy(), right.copy()
-        moving = np.arange(len(a))
-        while len(moving):
-            x, y = a[moving], b[moving]
-            lower = depth[x] >= depth[y]
-            a[moving] = np.where(lower & (x != y), self.parent[x], x)
-            b[moving] = np.where(~lower & (x != y), self.parent[y], y)
-            x, y = a[moving], b[moving]
-            moving = moving[(x != y) & (x >= 0) & (y >= 0)]
-        met = (a == b) & (a >= self.count)
-        found: IntArray = np.where(met, a - self.count, -1)
+        found: IntArray = np.maximum(common_node_kernel(self.parent, left, right) - self.count, -1)
         return found
 
     @cached_property

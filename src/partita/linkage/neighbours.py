@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from partita.compilation import kernel
+from partita.compilation import kernel, kernel_record
 from partita.core import FloatArray, IntArray
 
 GRAM = 3  # letters of an n-gram; with 4, typing errors in short names cost twice as much
@@ -64,6 +65,11 @@ class TextVectors:
         values = values / np.maximum(norm[rows], 1e-12)
         return cls(starts.astype(np.int64), terms, values, rarity, total)
 
+    def squares(self) -> FloatArray:
+        """Return the squared lengths of rows."""
+        rows = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return np.bincount(rows, self.values**2, len(self)).astype(np.float64)
+
     def cosines(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the cosines of pairs of rows."""
         return row_products(self.starts, self.terms, self.values, left, right)
@@ -102,74 +108,141 @@ def gram_vectors(texts: Sequence[str], times: IntArray | None = None) -> TextVec
     return TextVectors.of(rows[:last][whole], terms.astype(np.int64), len(texts), times)
 
 
+@kernel_record("i8[:], i8[:], f8[:], i8[:], i8[:], f8[:]")
+class Postings(NamedTuple):
+    """Sparse rows, and by term: term t has the rows `posted` from heads[t] to heads[t + 1]."""
+
+    starts: IntArray
+    terms: IntArray
+    values: FloatArray
+    heads: IntArray
+    posted: IntArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, vectors: TextVectors) -> Postings:
+        """Return the rows of vectors with the lists of their terms."""
+        rows = np.repeat(np.arange(len(vectors)), np.diff(vectors.starts))
+        order = np.argsort(vectors.terms, kind="stable")
+        often = np.bincount(vectors.terms, minlength=len(vectors.rarity))
+        heads = np.concatenate([[0], np.cumsum(often)]).astype(np.int64)
+        return cls(vectors.starts, vectors.terms, vectors.values, heads, rows[order],
+                   vectors.values[order])  # fmt: skip
+
+
 def nearest_rows(
-    vectors: TextVectors, source: IntArray, across: int, within: int, read: int = READ
+    vectors: TextVectors,
+    source: IntArray,
+    across: int,
+    within: int,
+    read: int = READ,
+    of_sources: TextVectors | None = None,
 ) -> tuple[IntArray, IntArray]:
-    """Return pairs of each row with its nearest rows of other sources and of its own source."""
-    rows = np.repeat(np.arange(len(vectors)), np.diff(vectors.starts))
-    order = np.argsort(vectors.terms, kind="stable")
-    posted = np.bincount(vectors.terms, minlength=len(vectors.rarity))
-    heads = np.concatenate([[0], np.cumsum(posted)]).astype(np.int64)
+    """Return pairs of each row with its nearest rows of other sources and of its own source.
+
+    With `of_sources`, a row's vector goes on with that of its source, over other terms, and vectors
+    need not have unit length. The products of sources are then made once for all of their rows.
+    """
+    scale, shared = np.ones(len(vectors)), of_sources
+    if shared is None:
+        shared = TextVectors(np.zeros(1, np.int64), np.zeros(0, np.int64), *[np.zeros(0)] * 3)
+    else:
+        squares = vectors.squares() + shared.squares()[source]
+        scale /= np.sqrt(np.where(squares > 0.0, squares, 1.0))
     found = nearest_kernel(
-        vectors.starts, vectors.terms, vectors.values, heads, rows[order], vectors.values[order],
-        source, across, within, read,
+        Postings.of(vectors), Postings.of(shared), source, np.lexsort((-scale, source)), scale,
+        across, within, read,
     )  # fmt: skip
     left = np.repeat(np.arange(len(vectors)), across + within)
     right = found.ravel()
     return left[right >= 0], right[right >= 0]
 
 
-@kernel(entry="i8[:], i8[:], f8[:], i8[:], i8[:], f8[:], i8[:], i8, i8, i8")
+@kernel(entry="Postings, Postings, i8[:], i8[:], f8[:], i8, i8, i8")
 def nearest_kernel(
-    starts: IntArray, terms: IntArray, values: FloatArray,
-    heads: IntArray, posted: IntArray, weights: FloatArray,
-    source: IntArray, across: int, within: int, read: int,
+    own: Postings, shared: Postings, source: IntArray, order: IntArray, scale: FloatArray,
+    across: int, within: int, read: int,
 ) -> IntArray:  # fmt: skip
     """Return for each row its nearest others: `across` of other sources, `within` of its own.
 
-    Where there are fewer, the rest is -1. `heads`, `posted` and `weights` are the rows and values
-    of each term, `source` (rows) says where a row is from. A row reads the lists of its terms in
-    the order given, up to `read` entries; `total` has the cosines so far, 0 but for the rows
-    `touched`.
+    Where there are fewer, the rest is -1. `source` (rows) says where a row is from, and `order` has
+    the rows by source, of one source the greatest `scale` first; `shared` are the vectors of
+    sources, perhaps none. Products are multiplied by the `scale` of the other row; `total` has
+    those so far, 0 but for the rows `touched`, and `near` those of the sources of both.
     """
-    count = len(starts) - 1
+    count, sources = len(own.starts) - 1, len(shared.starts) - 1
     found = np.full((count, across + within), -1)
     best = np.zeros(across + within)
-    total = np.zeros(count)
-    touched = np.zeros(count, dtype=np.int64)
-    for row in range(count):
-        size, spent = 0, 0
-        for at in range(starts[row], starts[row + 1]):
-            first, last = heads[terms[at]], heads[terms[at] + 1]
-            if spent > 0 and spent + last - first > read:
-                break
-            if last - first > 1 and values[at] > 0.0:
-                spent += last - first
-                size = _add_term(posted[first:last], values[at] * weights[first:last], total,
-                                 touched, size)  # fmt: skip
+    total, near = np.zeros(count), np.zeros(source.max() + 1 if count else 0)
+    touched, similar = np.zeros(count, dtype=np.int64), np.zeros(sources, dtype=np.int64)
+    ends = np.searchsorted(source[order], np.arange(sources + 1))
+    more, home, used = np.zeros(0, dtype=np.int64), -1, 0
+    for row in order:
+        if sources and source[row] != home:
+            near[similar[:used]] = 0.0
+            near[max(home, 0)] = 0.0
+            home = source[row]
+            used = _add_products(shared, home, read, near, similar)
+            near[home] = 0.0
+            more = _rows_of_similar(near, similar[:used], order, ends, scale, across)
+            near[home] = (shared.values[shared.starts[home] : shared.starts[home + 1]] ** 2).sum()
+            more = np.append(more, order[ends[home] : ends[home + 1]])
+        size = _add_products(own, row, read, total, touched)
+        for other in more:
+            if total[other] == 0.0:
+                touched[size] = other
+                size += 1
         best[:] = 0.0
-        for n in range(size):
-            other, score = touched[n], total[touched[n]]
+        for other in touched[:size]:
+            score = (total[other] + near[source[other]]) * scale[other]
             total[other] = 0.0
-            if other == row:
-                continue
-            if source[other] == source[row]:
-                _insert(best[across:], found[row, across:], score, other)
-            else:
+            if source[other] != source[row]:
                 _insert(best[:across], found[row, :across], score, other)
+            elif other != row:
+                _insert(best[across:], found[row, across:], score, other)
     return found
 
 
 @kernel()
-def _add_term(
-    rows: IntArray, values: FloatArray, total: FloatArray, touched: IntArray, size: int
-) -> int:
-    """Add a term's values to `total` of the rows that have it; return how many are `touched`."""
-    for n in range(len(rows)):
-        if total[rows[n]] == 0.0 and values[n] > 0.0:
-            touched[size] = rows[n]
-            size += 1
-        total[rows[n]] += values[n]
+def _rows_of_similar(
+    near: FloatArray, similar: IntArray, order: IntArray, ends: IntArray, scale: FloatArray,
+    most: int,
+) -> IntArray:  # fmt: skip
+    """Return the rows that are nearest by their sources alone, by the products of these in `near`.
+
+    They are of as many `similar` sources: one row of each comes before any of a further source.
+    """
+    best, closest = np.zeros(most), np.full(most, -1)
+    for one in similar:
+        for other in order[ends[one] : ends[one + 1]][:1]:
+            _insert(best, closest, near[one] * scale[other], one)
+    best[:] = 0.0
+    found = np.full(most, -1)
+    for one in closest[closest >= 0]:
+        for other in order[ends[one] : ends[one + 1]]:
+            _insert(best, found, near[one] * scale[other], other)
+    return found[found >= 0]
+
+
+@kernel()
+def _add_products(rows: Postings, row: int, read: int, total: FloatArray, touched: IntArray) -> int:
+    """Add the products of a row with all others to `total`; return how many are `touched`.
+
+    The lists of its terms are read in the order given, up to `read` entries.
+    """
+    size, spent = 0, 0
+    for at in range(rows.starts[row], rows.starts[row + 1]):
+        first, last = rows.heads[rows.terms[at]], rows.heads[rows.terms[at] + 1]
+        if spent > 0 and spent + last - first > read:
+            break
+        if last - first > 1 and rows.values[at] > 0.0:
+            spent += last - first
+            for n in range(first, last):
+                other = rows.posted[n]
+                if total[other] == 0.0 and rows.weights[n] > 0.0:
+                    touched[size] = other
+                    size += 1
+                total[other] += rows.values[at] * rows.weights[n]
     return size
 
 
