@@ -68,6 +68,7 @@ from partita.linkage.labels import (
 )
 from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
+from partita.linkage.similarities import SIMILARITIES, look_like_similarities
 from partita.options import (
     ClusteringOptions,
     ClusterOptions,
@@ -271,6 +272,8 @@ def cluster(
     pair mentions it. `sources` names the source of each of them where sources have no duplicates:
     two records of one source are then never the same.
 
+    Where scores look like similarities rather than probabilities, `note` gets a line that says so.
+
     The more `labels` there are, the more the parameters of the forest model are fitted to them.
 
     Records are merged while the mean probability between two clusters is at least .4, which is
@@ -299,8 +302,11 @@ def cluster(
     return cluster_scores(scores, ClusterOptions.of(locals()))
 
 
-def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
-    """Cluster records by the scores of their pairs, as options ask for."""
+def cluster_scores(scores: Pairs, options: ClusterOptions, calibrated: bool = False) -> Clusters:
+    """Cluster records by the scores of their pairs, as options ask for.
+
+    Whether scores are probabilities is looked at unless they are known to be `calibrated`.
+    """
     failures = Failures(options.errors)
     note, progress = options.note or warned, options.progress
     table, ids = pair_table(scores, "scores", options.columns, note)
@@ -331,6 +337,9 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     clustering = answered_or_failed(
         sets, partial(answered, solver=solver, rule=rule, progress=progress), failures
     )
+    in_doubt = evidence is not None and not calibrated and _unexplained(options)
+    if in_doubt and look_like_similarities(clustering.sets.probability, clustering.answers.pair):
+        note(SIMILARITIES)
     if target is not None:
         merges = possible_merges(clustering, MIN_MERGE_PROBABILITY)
         rule = MergeRule.fixed(chosen_threshold(merges, target, MIN_MERGE_PROBABILITY))
@@ -343,6 +352,12 @@ def cluster_scores(scores: Pairs, options: ClusterOptions) -> Clusters:
     worlds = None if count is None else _draws_of(clustering.sets, solver, count)
     failed = failures.warned("set")
     return Clusters(figures, clustering, order, ids, before, kept, failed, worlds)
+
+
+def _unexplained(options: ClusterOptions) -> bool:
+    """Tell whether nothing but the scores says how they are to be taken."""
+    given = (options.labels, options.parameters, options.sources, options.previous_scores)
+    return not options.assume and all(one is None for one in given)
 
 
 def _draws_of(sets: Sets, solver: Solver, count: int) -> Callable[[], IntArray]:

@@ -275,7 +275,7 @@ def _clustered(
 ) -> Clusters:
     shared = {one.name: getattr(options, one.name) for one in fields(ClusteringOptions)}
     given = shared | {"records": records, "sources": sources, "note": None}
-    return cluster_scores(scores, ClusterOptions(**given))
+    return cluster_scores(scores, ClusterOptions(**given), calibrated=True)
 
 
 def _silent(_: str) -> None:
