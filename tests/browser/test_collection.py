@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 
@@ -9,9 +11,12 @@ import httpx
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from browser.conftest import CORPUS, WORK
 from browser.person import Person
-from browser.test_views import picture_file, serious
+from browser.test_views import picture_file, screenshots, serious
 from knowledge import HOSTILE, write_knowledge_base
+from partita.app.runner import Settings, usual_budget
+from partita.app.workspace import open_workspace
 from partita.web.config import ServiceConfig
 from partita.web.server import running
 from patience import PATIENCE
@@ -35,6 +40,19 @@ def test_a_collection_from_the_table_to_an_entity(
         person.until(lambda: len(person.all(".entity-row")) == 1, "one entity found")
         person.writes("input[type=search]", Keys.DELETE)
         person.until(lambda: len(person.all(".entity-row")) == 4, "all entities")
+        rows = saved(person)
+        assert rows[0] == [
+            "entity",
+            "name",
+            "type",
+            "documents",
+            "mentions",
+            "certainty",
+            "aliases",
+        ]
+        assert sorted(row[1] for row in rows[1:]) == sorted(
+            one.text for one in person.all(".entity-row th")
+        )
         person.button("Name").click()
         person.until(
             lambda: [row.text for row in person.all(".entity-row th")][1] == "Acme Corp.", "by name"
@@ -57,6 +75,17 @@ def test_a_collection_from_the_table_to_an_entity(
         assert serious(person) == []
         assert person.run("return window.boom ?? null") is None
         assert person.log() == []
+
+
+def saved(person: Person) -> list[list[str]]:
+    """The rows of the file that the button CSV saves, by keyboard."""
+    person.run(
+        "window.saved = ''; HTMLAnchorElement.prototype.click = () => {};"
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => (window.saved = text)); }"
+    )
+    person.button("CSV").send_keys(Keys.ENTER)
+    text = str(person.until(lambda: person.run("return window.saved"), "a file"))
+    return list(csv.reader(io.StringIO(text)))
 
 
 def test_the_texts_of_a_run_are_one_collection(
@@ -82,6 +111,51 @@ def test_the_texts_of_a_run_are_one_collection(
     person.sees("li b", "friday")
     assert person.log() == []
     client.delete("/runs/articles").raise_for_status()
+
+
+def test_two_runs_are_compared(person: Person, client: httpx.Client, folder: Path) -> None:
+    """By keyboard from the entities to what differs, by mouse from there into both texts."""
+    workspace = open_workspace(folder / "partita.db")
+    settings = Settings("depots", "merging", budget=usual_budget("merging"))
+    messages = [CORPUS / f"{name}.txt" for name in WORK]
+    workspace.ingest(messages, settings, name="merged", workers=1)
+    expected = workspace.compare("work", "merged")
+    workspace.close()
+    assert expected["total"] > 0
+    person.go("entities", run="work")
+    person.sees(".entity-row")
+    assert person.sees("#other").text.startswith("No other run")
+    person.sees("#other").send_keys("merged")
+    items = person.until(lambda: person.all(".difference"), "differences")
+    assert len(items) == min(40, expected["total"])
+    assert person.run("return document.activeElement.value") == "merged"
+    person.sees(".list-foot", f"of {expected['total']} difference")
+    first, how = expected["differences"][0], person.sees(".difference .quiet").text
+    assert how.startswith(f"together in {first['together']}, apart in ")
+    assert all(f"“{group[0]['text']}”" in items[0].text for group in first["apart"])
+    for scheme in ("dark", "light"):
+        person.colours(scheme)
+        assert serious(person) == []
+    screenshots(person, "comparison")
+    person.size(390, 900)
+    wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    person.until(lambda: person.run(wide) <= 0, "a narrow page that is not wider than the window")
+    person.size(1280, 900)
+    second = first["apart"][1][0]
+    here = person.driver.current_url
+    script = "return document.activeElement.dataset.template"
+    for name, template in (("work", second["template"]), ("merged", second["other_template"])):
+        person.driver.get(here)
+        person.sees(".difference a", f"{first['message']} in {name}").click()
+        person.sees(".view-read h1", first["message"])
+        person.until(lambda id_=template: person.run(script) == id_, "the mention")
+        assert f"run={name}" in person.driver.current_url
+    person.driver.get(here)
+    person.sees(".difference")
+    person.sees("#other").send_keys("No other")
+    person.sees(".entity-row")
+    assert person.log() == []
+    client.delete("/runs/merged").raise_for_status()
 
 
 def test_without_a_knowledge_base_there_is_no_such_view(person: Person) -> None:

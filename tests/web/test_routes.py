@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,9 +15,11 @@ import jsonschema
 import pytest
 
 from knowledge import write_knowledge_base
+from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace
 from partita.cli.demo import TABLE_1
 from partita.results.result_lines import schema
+from partita.text.raw_messages import RawMessage
 from partita.web.config import ServiceConfig
 from partita.web.server import running
 from patience import PATIENCE, until
@@ -54,6 +57,49 @@ def test_reads_are_what_the_workspace_says(client: httpx.Client, workspace: Work
     found = got(client, f"{AT}/entities?search=ammunition&sort=DEPOT&limit=2")
     assert found == plain(workspace.entities("demo", "ammunition", "DEPOT", 0, 2))
     assert found["total"] > 0
+
+
+Pair = tuple[str, frozenset[tuple[int, int]]]  # a message, and where two mentions are in it
+
+
+def together(workspace: Workspace, run: str) -> tuple[set[Pair], dict[tuple[str, str], Any]]:
+    """The pairs of mentions that are one entity, and where each mention is."""
+    pairs, place = set(), {}
+    for name in TEXTS:
+        message = workspace.message(run, name)
+        alone, sets = message["singletons"], message["sets"]
+        for one in (*alone, *(one for found in sets for one in found["templates"])):
+            place[name, one["id"]] = (one["start"], one["end"])
+        for entity in message["entities"]:
+            for ends in combinations(entity["templates"], 2):
+                pairs.add((name, frozenset(place[name, id_] for id_ in ends)))
+    return pairs, place
+
+
+def test_two_runs_are_compared_pair_by_pair(client: httpx.Client, workspace: Workspace) -> None:
+    """A pair that is together in one run alone is in one difference; no other pair is."""
+    texts = TEXTS | {"small": f"{TEXTS['small']} The depot burns."}  # another text: not compared
+    settings = Settings("depots", "merging", budget=usual_budget("merging"))
+    given = [RawMessage(name, text, "test") for name, text in texts.items()]
+    workspace.ingest(given, settings, name="merged", workers=1)
+    ours, place = together(workspace, "demo")
+    theirs, _ = together(workspace, "merged")
+    found = got(client, f"{AT}/compare?other=merged")
+    told: dict[str, set[Pair]] = {"demo": set(), "merged": set()}
+    for one in found["differences"]:
+        for groups in combinations(one["apart"], 2):
+            for ends in product(*groups):
+                where = frozenset(place[one["message"], row["template"]] for row in ends)
+                told[one["together"]].add((one["message"], where))
+    assert found["total"] == len(found["differences"]) > 0
+    assert told["demo"] == {one for one in ours - theirs if one[0] != "small"}
+    assert told["merged"] == {one for one in theirs - ours if one[0] != "small"}
+    part = got(client, f"{AT}/compare?other=merged&offset=1&limit=1")
+    assert part["differences"] == found["differences"][1:2]
+    assert got(client, f"{AT}/compare?other=demo")["total"] == 0
+    assert client.get(f"{AT}/compare?other=nobody").status_code == 404
+    assert client.get(f"{AT}/compare").status_code == 422
+    workspace.delete("merged")
 
 
 def test_a_set_is_a_line_of_results(client: httpx.Client) -> None:

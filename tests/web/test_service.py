@@ -42,6 +42,7 @@ def answered(client: httpx.Client, method: str, path: str, body: Any) -> httpx.R
         ("/api/runs/{run}/messages/{message}", f"{AT}/messages/kinston", None),
         ("/api/runs/{run}/sets/{set}", f"{AT}/sets/kinston.1", None),
         ("/api/runs/{run}/entities", f"{AT}/entities", None),
+        ("/api/runs/{run}/compare", f"{AT}/compare?other=demo", None),
         ("/api/runs/{run}/sets/{set}/keys", f"{AT}/sets/kinston.1/keys", KEY),
         ("/api/runs/{run}/sets/{set}/keys", f"{AT}/sets/kinston.1/keys", None),
         ("/api/runs/{run}/sets/{set}/agreement", f"{AT}/sets/kinston.1/agreement", None),

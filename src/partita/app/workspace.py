@@ -87,6 +87,13 @@ class Workspace(StoredRuns):
         with self.reading(run) as connection:
             return reading.list_entities(connection, run, search, sort, offset, limit, order)
 
+    def compare(self, run: str, other: str, offset: int = 0, limit: int = 100) -> Object:
+        """Return a page of the mentions that the two runs group differently, and their number."""
+        offset, limit = _page(offset, limit)
+        with self.reading(run) as connection:
+            runs.read_run(connection, other)
+            return reading.grouped_differently(connection, run, other, offset, limit)
+
     def add_tables(self, run: str, kind: str, contents: Mapping[str, str]) -> Object:
         """Store tables of records, pair scores or claims as a run of their own, and return it."""
         if kind not in TABLE_KINDS:

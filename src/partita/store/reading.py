@@ -178,33 +178,18 @@ def _sets(
         rows_by(_inside(connection, table, run, names), "set_name")
         for table in (tables.pairs, tables.configurations)
     )
-    return [
-        _set(
-            row,
-            [one for home, one in templates if _holds(row, home, one["id"])],
-            pairs,
-            listed,
-            [one for home, one in entities if home == row["set_name"]],
-        )
-        for row in rows
-    ]
-
-
-def _set(
-    row: Any,
-    templates: list[Row],
-    pairs: dict[str, list[Any]],
-    listed: dict[str, list[Any]],
-    entities: list[Row],
-) -> Row:
-    name = row["set_name"]
-    inside = {
-        "templates": templates,
-        "pairs": runs.pair_objects(pairs.get(name, ()), templates),
-        "configurations": [runs.configuration_object(one) for one in listed.get(name, ())],
-        "entities": entities,
-    }
-    return runs.set_object(row, inside)
+    found = []
+    for row in rows:
+        own = [one for home, one in templates if _holds(row, home, one["id"])]
+        of_set = listed.get(row["set_name"], ())
+        inside = {
+            "templates": own,
+            "pairs": runs.pair_objects(pairs.get(row["set_name"], ()), own),
+            "configurations": [runs.configuration_object(one) for one in of_set],
+            "entities": [one for home, one in entities if home == row["set_name"]],
+        }
+        found.append(runs.set_object(row, inside))
+    return found
 
 
 def _holds(row: Any, home: str | None, template: str) -> bool:
@@ -280,6 +265,43 @@ def list_entities(
             for row in rows
         ],
     }
+
+
+def grouped_differently(
+    connection: Connection, run: str, other: str, offset: int, limit: int
+) -> Row:
+    """Return mentions that one of two runs puts together and the other keeps apart.
+
+    Only mentions that both runs found count, in texts that both have.
+    """
+    ours, theirs = (_homes(connection, name) for name in (run, other))
+    both = [
+        row | {f"other_{name}": theirs[place][name] for name in ("template", "entity")}
+        for place, row in ours.items()
+        if place in theirs
+    ]
+    found = []
+    for name, whole, part in ((run, "entity", "other_entity"), (other, "other_entity", "entity")):
+        for (message, _), mentions in rows_by(both, "message", whole).items():
+            apart = [*rows_by(mentions, part).values()]
+            if len(apart) > 1:
+                found.append({"message": message, "together": name, "apart": apart})
+    page = found[offset : offset + limit]
+    return {"mentions": len(both), "total": len(found), "differences": page}
+
+
+def _homes(connection: Connection, run: str) -> dict[tuple[Any, ...], Row]:
+    """Return the mentions of a run by message, hash of its text, and place, with their entities."""
+    at, of, whole = tables.templates.c, tables.messages.c, tables.entities.c
+    members = select(whole.message, whole.entity, whole.templates).where(whole.run == run)
+    home = {(row[0], id_): row[1] for row in connection.execute(members) for id_ in row[2]}
+    query = select(at.message, of.text_hash, at.start_at, at.end_at, at.template, at.text)
+    query = query.where(at.run == run, of.run == run, of.message == at.message)
+    found = {}
+    for *place, id_, text in connection.execute(query.order_by(of.position, at.position)):
+        row = {"message": place[0], "template": id_, "text": text}
+        found[tuple(place)] = row | {"entity": home.get((place[0], id_), id_)}
+    return found
 
 
 MAX_MENTIONS = 40  # of an entity, whose pairs give its confidence

@@ -432,6 +432,7 @@ KnowledgeOrder = Annotated[
     Literal["documents", "mentions", "name", "type"],
     Query(description="By documents or mentions, the most first, or by name or type."),
 ]
+Other = Annotated[Word, Query(description="Another run of the same texts.")]
 Documents = Annotated[Word, Query(description="A run whose texts are the documents.")]
 EntityName = Annotated[str, _path_name("The id of an entity"), AfterValidator(_decode)]
 Left = Annotated[Word, Query(description="A template of the set.")]
@@ -520,6 +521,11 @@ RUNS = (
              "The total and one page of entities.", answers.EntityPage,
              {"run": Run, "search": (Search, ""), "sort": (Word, ""),
               "order": (EntityOrder, "text"), **PAGE}),
+    PassedOn("compare", "read", f"{RUN}/compare",
+             "List the mentions that this run puts together and another keeps apart, or the "
+             "reverse.",
+             "The total and one page of differences.", dict[str, Any],
+             {"run": Run, "other": Other, **PAGE}),
 )  # fmt: skip
 KEYS = (
     PassedOn("keys", "read", f"{SET}/keys",

@@ -65,7 +65,7 @@ WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is ne
 # calls that are operations of the workspace, with arguments alone
 STORED = {
     *("runs", "run", "messages", "message", "set", "entities", "keys", "agreement", "withdraw"),
-    "delete",
+    *("delete", "compare"),
     *("job", "add_job", "change_job", "explain", "next", "curve", "evaluate"),
 }
 

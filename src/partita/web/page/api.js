@@ -175,6 +175,11 @@ export const curve = (run) => call(`runs/${encode(run)}/curve`);
  */
 export const entities = (run, page) => call(`runs/${encode(run)}/entities${queryString(page)}`);
 
+/** @typedef {{message: string, together: string, apart: Record<string, string>[][]}} Difference */
+
+/** @param {string} run @param {string} other @param {Part} part @returns {Promise<{mentions: number, total: number, differences: Difference[]}>} */
+export const compare = (run, other, part) => call(`runs/${encode(run)}/compare${queryString({ other, ...part })}`);
+
 /** @param {any} request @returns {Promise<import("./types.js").ReviewSets>} */
 export const cluster = (request) => call("cluster", request);
 

@@ -106,6 +106,23 @@ export function searchField(value, search) {
   return labelled("Search", el("input", { ...attributes, on: { input: onInput } }));
 }
 
+/**
+ * The tools above a table: a search and a type, kept in its view, and others.
+ * @param {{search: string, sort: string}} view
+ * @param {string[]} types
+ * @param {() => void} reload
+ * @param {...Child} others
+ */
+export function tableTools(view, types, reload, ...others) {
+  const change = (/** @type {object} */ changes) => {
+    Object.assign(view, changes);
+    reload();
+  };
+  const options = ["", ...types.filter(Boolean)].map((type) => /** @type {[string, string]} */ ([type, type || "All types"]));
+  const menu = select(options, view.sort, (sort) => change({ sort }));
+  return el("div", { class: "tools" }, searchField(view.search, (search) => change({ search })), labelled("Type", menu), ...others);
+}
+
 /** A button that empties the search and the choice of a type. @param {Element|null} box with both */
 export const clearButton = (box) =>
   button("Clear the search", () => {

@@ -24,6 +24,9 @@ export async function refreshRuns() {
 /** The domain of a run, or the kind of its tables. @param {string} name */
 export const domainOf = (name) => runList.find((run) => run.name === name)?.domain ?? "";
 
+/** The runs that may be compared with a run. @param {string} name */
+export const runsLike = (name) => runList.filter((run) => run.name !== name && run.domain === domainOf(name));
+
 /** Whether a run has several texts, whose entities may be the same. @param {string} name */
 export const hasSeveral = (name) => (runList.find((run) => run.name === name)?.messages ?? 0) > 1 && !VIEW_OF[domainOf(name)];
 

@@ -1,6 +1,6 @@
 /** The form for sources: runs of the store, files, pasted text, and known reliabilities. */
 
-import { announce, append, button, el, labelled, replaceContent } from "../dom.js";
+import { announce, button, el, labelled, replaceContent } from "../dom.js";
 import { plural } from "../format.js";
 import { VIEW_OF } from "../parts/uploads.js";
 import { EXAMPLE, addFile, resetAnswer, selection, sourceNames } from "./input.js";
@@ -38,7 +38,7 @@ export function createForm(runs, onSubmit) {
     selection.files = [];
     selection.pasted = EXAMPLE;
     onChange();
-    node.dispatchEvent(new Event("example"));
+    draw();
     onSubmit();
   });
   const start = el("button", { type: "submit", class: "main-button" }, "Fuse");
@@ -50,16 +50,17 @@ export function createForm(runs, onSubmit) {
     files.draw();
     field.value = selection.pasted;
   };
-  const node = el("form", { class: "panel fuse-form", "aria-label": "Sources", on: { submit } });
-  node.addEventListener("example", draw);
-  append(
-    node,
+  const node = el(
+    "form",
+    { class: "panel fuse-form", "aria-label": "Sources", on: { submit } },
     el("h1", {}, "Fuse sources"),
     runList,
     files.node,
     labelled("Or paste CSV or JSONL", field),
+    el("p", { class: "quiet" }, HINT),
+    tools,
+    reliabilityFields,
   );
-  append(node, el("p", { class: "quiet" }, HINT), tools, reliabilityFields);
   draw();
   refresh();
   return { node, refresh };

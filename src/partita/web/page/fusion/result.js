@@ -40,10 +40,7 @@
  */
 export function fusedThings(fused) {
   const things = fused.entities?.map(entityThing) ?? (fused.objects ?? []).map(objectThing);
-  return things
-    .map((thing, n) => ({ one: thing, n }))
-    .sort((a, b) => b.one.sources.length - a.one.sources.length || a.n - b.n)
-    .map(({ one: thing }) => thing);
+  return things.sort((a, b) => b.sources.length - a.sources.length);
 }
 
 /** @param {any} entity @returns {Thing} */
@@ -70,16 +67,8 @@ function entityThing(entity) {
 function objectThing(object) {
   const accounts = accountsOf(object.said);
   const sources = [...new Set(accounts.map((account) => account.source))];
-  const { object: name } = object;
-  return {
-    id: name,
-    name,
-    sort: "",
-    figure: null,
-    sources,
-    slots: slotsOf(object.slots),
-    accounts,
-  };
+  const [id, slots] = [object.object, slotsOf(object.slots)];
+  return { id, name: id, sort: "", figure: null, sources, slots, accounts };
 }
 
 /** @param {Record<string, any>} slots @returns {Slot[]} */
@@ -93,16 +82,12 @@ const slotsOf = (slots) =>
 
 /** Group the claims of one line into one account. @param {any[]} claims @returns {Account[]} */
 function accountsOf(claims) {
-  /** @type {Map<string, Account>} */
-  const byLine = new Map();
-  for (const { source, slot, value, masses, file, line } of claims) {
-    const lineKey = JSON.stringify([source, file, line]);
-    /** @type {Account} */
-    const account = byLine.get(lineKey) ?? { source, claims: [], locations: [{ file, line }] };
-    account.claims.push([slot, value ?? massesText(masses)]);
-    byLine.set(lineKey, account);
-  }
-  return [...byLine.values()];
+  const byLine = Map.groupBy(claims, ({ source, file, line }) => JSON.stringify([source, file, line]));
+  return [...byLine.values()].map((some) => ({
+    source: some[0].source,
+    claims: some.map(({ slot, value, masses }) => [slot, value ?? massesText(masses)]),
+    locations: [{ file: some[0].file, line: some[0].line }],
+  }));
 }
 
 /** @param {{values: string[]|null, mass: number}[]} masses */
@@ -118,14 +103,11 @@ const massesText = (masses) =>
  * @returns {Map<string, Trust[]>}
  */
 export function trustBySource(fused) {
-  /** @type {Map<string, Trust[]>} */
-  const bySource = new Map();
-  for (const source of fused.sources) {
-    const slots = Object.entries(source.slots ?? {}).map(([slot, claims]) => ({ ...claims, slot }));
-    const rows = [{ ...source, slot: source.slot ?? "" }, ...slots];
-    bySource.set(source.source, [...(bySource.get(source.source) ?? []), ...rows]);
-  }
-  return bySource;
+  const rows = fused.sources.flatMap(({ source, slots = {}, ...whole }) => [
+    { ...whole, slot: whole.slot ?? "", source },
+    ...Object.entries(slots).map(([slot, claims]) => ({ ...claims, slot, source })),
+  ]);
+  return Map.groupBy(rows, ({ source }) => source);
 }
 
 /**
@@ -133,11 +115,5 @@ export function trustBySource(fused) {
  * @param {Fused} fused
  * @returns {Map<string, any[]>}
  */
-export function changesByThing(fused) {
-  const byThing = new Map();
-  for (const change of fused.without?.changes ?? []) {
-    const name = change.object ?? change.thing;
-    byThing.set(name, [...(byThing.get(name) ?? []), change]);
-  }
-  return byThing;
-}
+export const changesByThing = (fused) =>
+  Map.groupBy(fused.without?.changes ?? [], (change) => change.object ?? change.thing);

@@ -2,13 +2,12 @@
 
 import { bar, el } from "../dom.js";
 import { figure, probability, slotValue } from "../format.js";
+import { groupLine, nameLine } from "../parts/entity.js";
 import { hrefFor } from "../router.js";
 
 /** @typedef {import("./result.js").Thing} Thing */
 /** @typedef {import("./result.js").Slot} Slot */
-/** @typedef {import("./result.js").FusedValue} Held */
 /** @typedef {import("./result.js").Account} Account */
-/** @typedef {import("./result.js").Location} Spot */
 
 const CERTAIN = 0.99995;
 const NEGLIGIBLE = 0.00005;
@@ -28,29 +27,11 @@ export function thingCard(thing, changed, { runs, without }) {
   return el(
     "article",
     { class: changed.length ? "entity thing changed" : "entity thing" },
-    el(
-      "header",
-      {},
-      el("h3", {}, thing.name),
-      thing.sort ? el("span", { class: "sort" }, thing.sort) : null,
-    ),
-    identityLine(thing),
+    nameLine(thing.name, thing.sort),
+    thing.figure && thing.figure.probability <= CERTAIN && groupLine(thing.figure, thing.accounts.length > 1),
     ...changesOf(""),
     el("dl", { class: "facts slots" }, ...slots),
     accountList(thing, runs),
-  );
-}
-
-/** @param {Thing} thing */
-function identityLine({ figure: identity, accounts }) {
-  if (!identity || identity.probability > CERTAIN) return null;
-  const text = accounts.length > 1 ? "exactly this group" : "on its own";
-  return el(
-    "p",
-    { class: "figure-line" },
-    el("span", { class: "quiet" }, text),
-    el("span", { class: "number" }, figure(identity)),
-    bar(identity.probability),
   );
 }
 
@@ -72,7 +53,7 @@ function slotRow(slot, changesOf) {
   ];
 }
 
-/** @param {Held} value */
+/** @param {import("./result.js").FusedValue} value */
 function valueLine(value) {
   const sources = value.sources.length ? ` (${value.sources.join(", ")})` : "";
   const text = el("span", { class: "value-text" }, slotValue(value.value));
@@ -121,7 +102,7 @@ function accountRow({ source, claims, locations }, runs) {
 }
 
 /** The place of a claim: a link to the expression in a run, or the line of a file. */
-function sourceLocation(/** @type {Spot} */ location, /** @type {Record<string, string>} */ runs) {
+function sourceLocation(/** @type {import("./result.js").Location} */ location, /** @type {Record<string, string>} */ runs) {
   const run = Object.hasOwn(runs, location.file) ? runs[location.file] : "";
   if (!run || !location.template)
     return el("span", { class: "quiet" }, `${location.file}, line ${location.line}`);

@@ -5,6 +5,7 @@ import { plural } from "../format.js";
 import { isText } from "./cells.js";
 import { hrefFor } from "../router.js";
 import { entityName } from "./entity.js";
+import { openMention } from "./marked_text.js";
 
 /** @typedef {import("../types.js").Message} Message */
 /** @typedef {{name: string, share: number}} Choice */
@@ -78,19 +79,11 @@ function decision(template, shares) {
   return { template, choices, weight: bits * moved };
 }
 
-/** Scroll to a mention and open its card. @param {string} id */
-function openMention(id) {
-  const tags = [...document.querySelectorAll(".message-text .tag")];
-  const tag = /** @type {HTMLElement|undefined} */ (tags.find((one) => one.getAttribute("data-template") === id));
-  tag?.scrollIntoView({ block: "center" });
-  tag?.focus();
-}
-
 /** @param {Decision} decision */
 function decisionItem({ template, choices, link }) {
   const shown = choices.filter(({ share }) => share >= LEAST_SHOWN).slice(0, 3);
   const text = shown.map(({ name, share }) => `${name} ${share.toFixed(2)}`).join(", ");
-  const open = button(`“${template.text}”`, () => openMention(template.id), { class: "link-button" });
+  const open = button(`“${template.text}”`, () => openMention(document, template.id), { class: "link-button" });
   const why = link && el("a", { href: hrefFor("why", { ...link, marginal: "" }), "aria-label": `Why ${template.text}?` }, "Why?");
   return el("li", {}, open, ` in sentence ${(template.sentence ?? 0) + 1}: ${text} `, why);
 }

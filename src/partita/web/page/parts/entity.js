@@ -65,8 +65,8 @@ export function expressions({ descriptions = [] }) {
   return texts.slice(0, MAX_EXPRESSIONS).join(" · ") + (more > 0 ? ` · ${more} more` : "");
 }
 
-/** @param {Entity} entity @param {{level?: string}} [options] */
-export function entityCard(entity, { level = "h3" } = {}) {
+/** @param {Entity} entity */
+export function entityCard(entity) {
   const shown = expressions(entity);
   const size = entity.templates.length > 1 ? `${plural(entity.templates.length, "mention")}, ` : "";
   const facts = likelyFacts(entity).map(([name, { value, probability: p }]) =>
@@ -75,17 +75,22 @@ export function entityCard(entity, { level = "h3" } = {}) {
   return el(
     "article",
     { class: "entity" },
-    el(
-      "header",
-      {},
-      el(level, {}, entityName(entity)),
-      entity.sort ? el("span", { class: "sort" }, entity.sort) : null,
-    ),
+    nameLine(entityName(entity), entity.sort),
     el("p", { class: "quiet" }, size, confidence(entity)),
     shown && shown !== entityName(entity) ? el("p", { class: "members" }, shown) : null,
     facts.length ? el("ul", { class: "fact-list" }, ...facts) : null,
     entityDetails(entity),
   );
+}
+
+/** The name and the type. @param {string} name @param {string} sort */
+export const nameLine = (name, sort) =>
+  el("header", {}, el("h3", {}, name), sort ? el("span", { class: "sort" }, sort) : null);
+
+/** How probable a group is. @param {import("../types.js").Figure} group @param {boolean} several whether it has several members */
+export function groupLine(group, several) {
+  const text = el("span", { class: "quiet" }, several ? "exactly this group" : "on its own");
+  return el("p", { class: "figure-line" }, text, el("span", { class: "number" }, figure(group)), bar(group.probability));
 }
 
 /** Everything that is known, with all probabilities. @param {Entity} entity */
@@ -102,12 +107,7 @@ export function entityDetails(entity) {
       { class: "members" },
       ...entity.templates.map((id) => el("span", { class: "chip" }, id)),
     ),
-    el(
-      "p",
-      { class: "figure-line" },
-      el("span", { class: "quiet" }, entity.templates.length > 1 ? "exactly this group" : "on its own"),
-      el("span", { class: "number" }, figure(entity)),
-    ),
+    groupLine(entity, entity.templates.length > 1),
     el("dl", { class: "facts slots" }, ...slots.flatMap(slotRow)),
     right && set ? el("a", { href: hrefFor("why", { message, set, left, right }) }, "Why together?") : null,
   );

@@ -116,6 +116,14 @@ function tagButton(template) {
   return el("button", attributes, template.id);
 }
 
+/** Scroll to a mention and open its card. @param {ParentNode} text @param {string} id */
+export function openMention(text, id) {
+  const tags = /** @type {NodeListOf<HTMLElement>} */ (text.querySelectorAll(".tag"));
+  const tag = [...tags].find((one) => one.getAttribute("data-template") === id);
+  tag?.scrollIntoView({ block: "center" });
+  tag?.focus();
+}
+
 /** Return the marked text of a message, with a card for each template. @param {Message} message */
 export function annotatedText(message) {
   const templates = templatesOf(message);

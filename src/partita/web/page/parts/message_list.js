@@ -9,7 +9,6 @@ import { hrefFor } from "../router.js";
 /**
  * @typedef {object} ListState
  * @property {string} run
- * @property {string} view
  * @property {string} chosen
  * @property {string} search
  * @property {string} order
@@ -34,12 +33,11 @@ const ORDERS = [
 /**
  * @param {string} run
  * @param {string} chosen
- * @param {string} view
  * @returns {Promise<MessageList>}
  */
-export async function messageList(run, chosen, view) {
+export async function messageList(run, chosen) {
   /** @type {ListState} */
-  const state = { run, view, chosen, search: "", order: "text", messages: [], total: 0 };
+  const state = { run, chosen, search: "", order: "text", messages: [], total: 0 };
   const rows = el("ol", { class: "message-rows" });
   const footer = el("p", { class: "quiet list-foot" });
   const draw = () => drawRows(state, rows, footer, loadMore);
@@ -53,24 +51,15 @@ export async function messageList(run, chosen, view) {
   };
   const loadMore = () => load(state.messages.length);
   await load(0);
-  const node = listFrame(
-    controls(state, () => load(0)),
-    rows,
-    footer,
-  );
+  const tools = controls(state, () => load(0));
+  const wide = matchMedia("(min-width: 60rem)").matches;
+  const box = el("details", { open: wide }, el("summary", {}, "Messages"), tools, rows, footer);
+  const node = el("nav", { class: "messages", "aria-label": "Messages" }, box);
   const selectMessage = (/** @type {string} */ message) => {
     state.chosen = message;
     draw();
   };
   return { node, first: () => state.messages[0]?.message ?? "", select: selectMessage };
-}
-
-/** @param {...HTMLElement} content */
-function listFrame(...content) {
-  const wide = matchMedia("(min-width: 60rem)").matches;
-  const head = el("summary", {}, "Messages");
-  const box = el("details", { open: wide }, head, ...content);
-  return el("nav", { class: "messages", "aria-label": "Messages" }, box);
 }
 
 /** @param {ListState} state @param {() => Promise<void>} load */
@@ -108,7 +97,7 @@ function drawRows(state, rows, footer, loadMore) {
 /** @param {ListState} state @param {MessageRow} message @param {number} highest */
 function messageRow(state, message, highest) {
   const current = message.message === state.chosen ? "true" : undefined;
-  const href = hrefFor(state.view, { run: state.run, message: message.message, set: "" });
+  const href = hrefFor("read", { run: state.run, message: message.message, set: "" });
   const detail = message.error
     ? el("span", { class: "bad" }, message.error)
     : uncertaintyBar(message, highest);

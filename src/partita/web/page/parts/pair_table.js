@@ -17,17 +17,17 @@ const MAX_EXPRESSION = 18; // characters
 
 /**
  * @param {ResultSet} set
- * @param {[string, string]|null} [chosen]
- * @param {ChoosePair|null} [choose] without it the table is static
+ * @param {[string, string]} chosen
+ * @param {ChoosePair} choose
  */
-export function pairTable(set, chosen = null, choose = null) {
+export function pairTable(set, chosen, choose) {
   const pairOf = pairLookup(set);
   const templates = shownTemplates(set, chosen, pairOf);
   const ids = templates.map((template) => template.id);
   const rowName = (/** @type {any} */ { id, text = "" }) => (isText(set) ? `${id} ${truncate(text, MAX_EXPRESSION)}` : id);
   const cell = (/** @type {number} */ row, /** @type {number} */ column) => {
     const [left, right] = row < column ? [ids[row], ids[column]] : [ids[column], ids[row]];
-    const current = chosen?.[0] === left && chosen?.[1] === right;
+    const current = chosen[0] === left && chosen[1] === right;
     return el("td", {}, pairCell(pairOf(left, right), row < column, current, choose));
   };
   const rows = templates.map((template, row) =>
@@ -50,16 +50,15 @@ export function pairTable(set, chosen = null, choose = null) {
 /**
  * Return all templates, or of a large set those that most probably corefer with the chosen pair.
  * @param {ResultSet} set
- * @param {[string, string]|null} chosen
+ * @param {[string, string]} chosen
  * @param {(left: string, right: string) => Pair} pairOf
  */
 function shownTemplates(set, chosen, pairOf) {
   if (set.templates.length <= MAX_TEMPLATES) return set.templates;
-  const centre = chosen ?? set.templates.slice(0, 2).map((template) => template.id);
   const order = set.templates.map((template) => template.id);
   const near = (/** @type {string} */ id) =>
     Math.max(
-      ...centre.map((other) => {
+      ...chosen.map((other) => {
         if (other === id) return 2;
         const ends = order.indexOf(other) < order.indexOf(id) ? [other, id] : [id, other];
         return pairOf(ends[0], ends[1]).marginal;
@@ -83,19 +82,14 @@ function pairLookup(set) {
  * @param {Pair} pair
  * @param {boolean} asGiven the pair alone, or given the whole set
  * @param {boolean} current
- * @param {ChoosePair|null} choose
+ * @param {ChoosePair} choose
  */
-function pairCell(
-  { left, right, probability: pairProbability, marginal },
-  asGiven,
-  current,
-  choose,
-) {
-  const p = asGiven ? pairProbability : marginal;
+function pairCell({ left, right, probability: alone, marginal }, asGiven, current, choose) {
+  const p = asGiven ? alone : marginal;
   const which = asGiven ? "alone" : "given the whole set";
   const label = `${left} = ${right} ${which}: ${probability(p)}`;
-  const attributes = { class: "pair", title: label, "aria-pressed": choose && String(current), "aria-label": choose && label };
-  const cell = choose ? button(shortNumber(p), () => choose(left, right), attributes) : el("span", attributes, shortNumber(p));
+  const attributes = { class: "pair", title: label, "aria-pressed": String(current), "aria-label": label };
+  const cell = button(shortNumber(p), () => choose(left, right), attributes);
   cell.style.setProperty("--heat", `${p * HOTTEST}%`);
   return cell;
 }

@@ -7,7 +7,6 @@ import { hrefFor } from "../router.js";
 import { refreshRuns } from "../run_menu.js";
 import { errorPanel } from "./panels.js";
 
-/** @typedef {import("../types.js").Job} Job */
 /** @typedef {{run: string, node: HTMLElement, open: boolean, done: () => void}} Training */
 
 const POLL_INTERVAL = 700;

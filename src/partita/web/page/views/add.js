@@ -140,14 +140,7 @@ async function chooseFiles(view, files, status, add) {
       (error) => problems.push(error.message),
     );
   const rows = uploads.map((upload) =>
-    el(
-      "li",
-      {},
-      labelled(
-        upload.name,
-        select(KINDS, upload.kind, (kind) => (upload.kind = kind)),
-      ),
-    ),
+    el("li", {}, labelled(upload.name, select(KINDS, upload.kind, (kind) => (upload.kind = kind)))),
   );
   const start = button(`Add ${plural(uploads.length, "file")}`, () => add(uploads), { class: "main-button" });
   replaceContent(
@@ -202,16 +195,12 @@ async function addAll(view, uploads, status) {
  * @param {Set<string>} taken names of runs
  */
 function grouped(uploads, taken) {
-  /** @type {Map<string, {run: string, kind: string, members: Upload[]}>} */
-  const runs = new Map();
-  uploads.forEach((upload, n) => {
-    const together = upload.kind === "text" || upload.kind === "records";
-    const key = together ? upload.kind : String(n);
-    const known = runs.get(key);
-    if (known) known.members.push(upload);
-    else runs.set(key, { run: freeName(upload.name, taken), kind: upload.kind, members: [upload] });
+  const together = ["text", "records"];
+  const runs = Map.groupBy(uploads, (upload) => (together.includes(upload.kind) ? upload.kind : upload));
+  return [...runs.values()].map((members) => {
+    const [{ name, kind }] = members;
+    return { run: freeName(name, taken), kind, members };
   });
-  return [...runs.values()];
 }
 
 /** A name that no run has. @param {string} file @param {Set<string>} taken */

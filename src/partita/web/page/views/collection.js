@@ -3,12 +3,13 @@
 import * as api from "../api.js";
 import { neighbourGraph } from "../charts/graph.js";
 import { responsive } from "../charts/svg.js";
-import { announce, append, button, el, labelled, replaceContent, saveFile, searchField, select, sortedTable } from "../dom.js";
+import { announce, append, button, el, replaceContent, saveFile, sortedTable, tableTools } from "../dom.js";
 import { confidenceWord, count, plural, probability } from "../format.js";
 import { errorPanel, titledPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
 
 const PAGE_SIZE = 40;
+const LARGEST_PAGE = 1000; // that the service gives at once
 const MOST_SIMILAR = 10; // questions of an entity
 const LABELS_KEY = "partita.collection.labels";
 /** @type {[string, string][]} */
@@ -57,24 +58,33 @@ async function showTable(root, { run, search = "", sort = "", order = "documents
     view.offset = 0;
     load();
   };
-  const field = searchField(search, (text) => {
-    view.search = text;
-    reload();
-  });
-  const menu = select([["", "All types"], ...types.map((/** @type {string} */ type) => [type, type])], sort, (type) => {
-    view.sort = type;
-    reload();
-  });
+  const save = () => downloadEntities({ ...view, run });
+  const saving = button("CSV", save, { class: "link-button", title: "Download the entities" });
   replaceContent(
     root,
     el("h1", {}, name),
     el("p", { class: "quiet" }, `${plural(entities, "entity", "entities")} in ${plural(documents, "document")}`),
-    el("div", { class: "tools" }, field, labelled("Type", menu)),
+    tableTools(view, types, reload, el("span", { class: "links exports" }, el("span", { class: "quiet" }, "Download"), saving)),
     box,
     footer,
   );
   await load();
 }
+
+/** Save all entities that a search finds. @param {Record<string, any>} view */
+async function downloadEntities(view) {
+  const heads = ["entity", "name", "type", "documents", "mentions", "certainty", "aliases"];
+  const rows = [heads];
+  for (let total = 1, offset = 0; offset < total; offset += LARGEST_PAGE) {
+    const page = await api.knowledgeEntities({ ...view, offset, limit: LARGEST_PAGE });
+    total = page.total;
+    rows.push(...page.entities.map((row) => heads.map((head) => withoutFormula([row[head]].flat().join("; ")))));
+  }
+  saveFile("entities.csv", rows);
+}
+
+/** A text that a spreadsheet does not run. @param {string} text */
+const withoutFormula = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
 /** @param {any[]} rows @param {{order: string}} view @param {() => void} reload */
 function entityTable(rows, view, reload) {

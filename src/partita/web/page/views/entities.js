@@ -1,8 +1,9 @@
 /** The Entities view: a table of all entities of a run, searchable and sortable, with exports. */
 
 import * as api from "../api.js";
-import { announce, append, button, clearButton, el, labelled, replaceContent, searchField, select, sortedTable } from "../dom.js";
+import { announce, append, button, clearButton, el, replaceContent, sortedTable, tableTools } from "../dom.js";
 import { count, plural, probability, slotValue } from "../format.js";
+import { otherRuns, showDifferences } from "../parts/comparison.js";
 import { confidence, entityDetails, entityName, expressions, likelyFacts } from "../parts/entity.js";
 import { downloadLink, emptyPanel, errorPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
@@ -14,6 +15,7 @@ import { hrefFor, replaceRoute } from "../router.js";
  * @property {string} search
  * @property {string} sort the entity type
  * @property {string} order
+ * @property {string} other a run to compare with, or ""
  * @property {Entity[]} entities
  * @property {number} total
  */
@@ -36,9 +38,9 @@ export async function show(root, route) {
     return {};
   }
   const { sorts = [] } = await api.run(route.run);
-  const { run, search = "", sort = "", order = "mentions" } = route;
+  const { run, search = "", sort = "", order = "mentions", other = "" } = route;
   /** @type {EntitiesView} */
-  const view = { run, search, sort, order, entities: [], total: 0 };
+  const view = { run, search, sort, order, other, entities: [], total: 0 };
   const table = el("div", { class: "table-box" });
   const footer = el("p", { class: "quiet list-foot" });
   const load = (/** @type {number} */ offset) => loadPage(view, table, footer, offset, load);
@@ -55,26 +57,19 @@ export async function show(root, route) {
 
 /** @param {EntitiesView} view @param {string[]} sorts @param {() => Promise<void>} load */
 function controls(view, sorts, load) {
-  const reload = () => load().then(() => announce(plural(view.total, "entity", "entities")));
-  const onSearch = (/** @type {string} */ text) => {
-    view.search = text;
-    reload();
-  };
-  const onSort = (/** @type {string} */ sort) => {
-    view.sort = sort;
-    reload();
-  };
-  const options = /** @type {[string, string][]} */ ([
-    ["", "All types"],
-    ...sorts.filter(Boolean).map((sort) => [sort, sort]),
-  ]);
+  const reload = () => load().then(() => announce(plural(view.total, view.other ? "difference" : "entity", view.other ? undefined : "entities")));
   const save = downloadLink(view.run);
-  return el(
-    "div",
-    { class: "tools" },
-    searchField(view.search, onSearch),
-    labelled("Type", select(options, view.sort, onSort)),
-    el("span", { class: "links exports" }, el("span", { class: "quiet" }, "Download"), save("CSV", "export/entities.csv"), save("Graph", "export/graph.graphml")),
+  const compare = (/** @type {string} */ other) => {
+    view.other = other;
+    reload();
+  };
+  const downloads = [save("CSV", "export/entities.csv"), save("Graph", "export/graph.graphml")];
+  return tableTools(
+    view,
+    sorts,
+    reload,
+    otherRuns(view.run, view.other, compare),
+    el("span", { class: "links exports" }, el("span", { class: "quiet" }, "Download"), ...downloads),
   );
 }
 
@@ -86,13 +81,14 @@ function controls(view, sorts, load) {
  * @param {(offset: number) => Promise<void>} load
  */
 async function loadPage(view, box, footer, offset, load) {
-  const { run, search, sort, order } = view;
+  const { run, search, sort, order, other } = view;
+  replaceRoute({ run, search, sort, order: order === "mentions" ? "" : order, other });
   try {
+    if (other) return await showDifferences(view, box, footer);
     const page = await api.entities(run, { search, sort, order, offset, limit: PAGE_SIZE });
-    if (search !== view.search || sort !== view.sort || order !== view.order) return;
+    if (search !== view.search || sort !== view.sort || order !== view.order || view.other) return;
     view.total = page.total;
     view.entities = offset ? [...view.entities, ...page.entities] : page.entities;
-    replaceRoute({ run, search, sort, order: order === "mentions" ? "" : order });
     replaceContent(box, entityTable(view, () => load(0)));
     replaceContent(
       footer,

@@ -9,6 +9,8 @@ import { drawFused } from "../fusion/panels.js";
 import { fusedThings } from "../fusion/result.js";
 import { errorPanel } from "../parts/panels.js";
 
+const HINT = "Sources may contradict each other. Their reliability is estimated from all of them.";
+
 /** @typedef {{answer: HTMLElement, refresh: () => void, latest: number}} FuseView */
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
@@ -26,16 +28,9 @@ export async function show(root, { run, domain }) {
   replaceContent(root, sourceForm.node, answer);
   if (stored) runFusion(view, setWithout);
   else if (selection.fused) drawFused(answer, selection.fused, setWithout);
-  else replaceContent(answer, hintLine());
+  else replaceContent(answer, el("p", { class: "quiet" }, HINT));
   return { close: () => (view.latest += 1) };
 }
-
-const hintLine = () =>
-  el(
-    "p",
-    { class: "quiet" },
-    "Sources may contradict each other. Their reliability is estimated from all of them.",
-  );
 
 /** Send the request; show the answer unless a newer request was sent. */
 async function runFusion(
@@ -72,10 +67,6 @@ function showFused(view, fused, setWithout) {
   const focused = document.activeElement?.id === "without";
   drawFused(view.answer, fused, setWithout);
   if (focused) document.getElementById("without")?.focus();
-  announce(
-    [
-      plural(fusedThings(fused).length, "result"),
-      plural(selection.namedSources.length, "source"),
-    ].join(", "),
-  );
+  const results = plural(fusedThings(fused).length, "result");
+  announce(`${results}, ${plural(selection.namedSources.length, "source")}`);
 }

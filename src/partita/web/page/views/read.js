@@ -6,6 +6,7 @@ import { bits, plural } from "../format.js";
 import { decisionPanel } from "../parts/decisions.js";
 import { isText } from "../parts/cells.js";
 import { messagePane, selectConfiguration, setColumn } from "../parts/message.js";
+import { openMention } from "../parts/marked_text.js";
 import { messageList } from "../parts/message_list.js";
 import { downloadLink, emptyPanel, errorPanel } from "../parts/panels.js";
 import { hrefFor, replaceRoute } from "../router.js";
@@ -15,7 +16,7 @@ import { hrefFor, replaceRoute } from "../router.js";
 
 /** @param {HTMLElement} root @param {import("../router.js").Route} route */
 export async function show(root, route) {
-  const list = await messageList(route.run, route.message, "read");
+  const list = await messageList(route.run, route.message);
   const body = el("div", { class: "reading" });
   let close = () => {};
   const open = async (/** @type {import("../router.js").Route} */ next) => {
@@ -62,7 +63,7 @@ async function openMessage(body, route, name) {
   const side = el("div", { class: "column sets-side" }, decisions, setColumn(pane));
   replaceContent(body, text, side, pane.entities);
   if (route.set) selectConfiguration(pane, route.set, Number(route.rank) || 0);
-  if (route.template) focusTemplate(pane.text, route.template);
+  if (route.template) requestAnimationFrame(() => openMention(pane.text, route.template));
   return pane.close;
 }
 
@@ -112,11 +113,4 @@ function setLinks(run, message, set) {
     el("a", { href: hrefFor("why", parameters) }, "Why?"),
     el("a", { href: hrefFor("key", parameters) }, "Key this set"),
   ];
-}
-
-/** Scroll to a template and focus it. @param {HTMLElement} text @param {string} id */
-function focusTemplate(text, id) {
-  const tags = [...text.querySelectorAll(".tag")];
-  const match = tags.find((tag) => tag.getAttribute("data-template") === id);
-  requestAnimationFrame(() => /** @type {HTMLElement|undefined} */ (match)?.focus());
 }

@@ -187,15 +187,16 @@ function summaryPanel(answer, undo) {
         { class: "links" },
         el("span", { class: "label-count" }, `${labels}; labelled pairs are kept as they are, and calibrate the others.`),
         button("Download the clusters", () => saveFile("clusters.csv", clusterRows(answer)), { class: "link-button" }),
-        review.labels.length
-          ? button("Download the labels", downloadLabels, { class: "link-button" })
-          : null,
-        review.labels.length
-          ? button("Remove the last label", undo, { class: "link-button" })
-          : null,
+        ...(review.labels.length ? labelButtons(undo) : []),
       ),
   );
 }
+
+/** @param {() => void} undo */
+const labelButtons = (undo) => [
+  button("Download the labels", downloadLabels, { class: "link-button" }),
+  button("Remove the last label", undo, { class: "link-button" }),
+];
 
 /** @param {ReviewSets} answer */
 function summaryText({ summary, total }) {

@@ -113,13 +113,8 @@ async function drawPair(view, pair) {
       ?.focus();
   outlineMarks(view.text, pair);
   view.pair = pair;
-  replaceRoute({
-    run: view.run,
-    message: view.message.message,
-    set: view.set.set,
-    left: pair[0],
-    right: pair[1],
-  });
+  const [left, right] = pair;
+  replaceRoute({ run: view.run, message: view.message.message, set: view.set.set, left, right });
   replaceContent(view.answer, el("p", { class: "quiet" }, "Loading…"));
   const content = await api
     .why(view.run, view.set.set, ...pair)
