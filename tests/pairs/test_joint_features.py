@@ -111,13 +111,16 @@ def test_genders_of_names() -> None:
 @pytest.mark.parametrize(
     ("text", "earlier", "later", "path"),
     [
-        ("The mayor thanked him.", "The mayor", "him", column.BESIDE_SUBJECT),
+        ("The mayor thanked him.", "The mayor", "him", column.OTHER_THAN_SUBJECT),
+        ("The mayor thanked himself.", "The mayor", "himself", column.BESIDE_SUBJECT),
+        ("The mayor thanked Ruth.", "The mayor", "Ruth", column.BESIDE_SUBJECT),
+        ("The mayor gave him money.", "The mayor", "him", column.BESIDE_SUBJECT),
         ("She took it with her.", "She", "her", column.OBLIQUE_BESIDE),
         ("She sent him to them.", "him", "them", column.ARGUMENTS),
         ("The mayor lost his hat.", "The mayor", "his", column.OWNED_BY_SUBJECT),
         ("The mayor lost his hat.", "his", "his hat", column.OWNED),
         ("Mary said that she was ill.", "Mary", "she", column.SUBJECT_ABOVE),
-        ("Mary wanted to see her.", "Mary", "her", column.BESIDE_SUBJECT),
+        ("Mary wanted to see her.", "Mary", "her", column.OTHER_THAN_SUBJECT),
         ("Mary came in. She sat down.", "Mary", "She", column.LAST_MAIN_SUBJECT),
         ("They saw Mary. She sat down.", "Mary", "She", column.LAST_OBJECT),
     ],

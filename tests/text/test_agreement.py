@@ -48,3 +48,22 @@ def test_they_are_hardly_ever_one_man(text: str, one_man: str) -> None:
 
 def test_a_reflexive_is_the_subject() -> None:
     assert stated("The mayor thanked himself.", "The mayor", "himself") > 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "other"),
+    [
+        ("The mayor thanked him.", "The mayor", "him"),
+        ("The committee praised it.", "The committee", "it"),
+        ("The nurse helped her.", "The nurse", "her"),
+        ("The players greeted them.", "The players", "them"),
+        ("Peter Marsh arrived late. The mayor thanked him.", "The mayor", "him"),
+        ("Tom said that Peter admired him.", "Peter", "him"),
+    ],
+)
+def test_what_follows_its_verb_is_seldom_the_subject(text: str, subject: str, other: str) -> None:
+    assert stated(text, subject, other) < 0.25
+
+
+def test_what_follows_a_verb_may_be_the_subject_of_a_verb_above() -> None:
+    assert stated("Tom said that Peter admired him.", "Tom", "him") > 0.8

@@ -65,19 +65,19 @@ FAR_SCORE = -8.0  # initial score of a far cell
 BASE = 64.0  # what the linear unit adds to all scores, so that its sum stays above 0
 LINEAR = 1.0  # output of the linear unit: its weights move so much faster
 # "he" beside a cell of "she", "they" beside one man, "him" beside the subject of its verb: examples
-# are too few to teach how much stands against it. By characteristic: the values and the weight.
-AGAINST = {
-    code.C_GENDER: ((8 + 2, 8 + 6, 16 + 1, 16 + 5), 8.0),
-    code.C_PRONOUNS: (
+# are too few to teach how much stands against it. Characteristics, their values and the weight.
+AGAINST = (
+    (code.C_GENDER, (8 + 2, 8 + 6, 16 + 1, 16 + 5), 8.0),
+    (
+        code.C_PRONOUNS,
         (16 + 2, 16 + 6, 16 + 8, 16 + 12, 32 + 1, 32 + 5, 32 + 8, 32 + 12,
          64 + 1, 64 + 2, 64 + 3, 64 + 5, 64 + 6, 64 + 7), 4.0,
     ),
-    code.C_BINDING: ((code.CLASHES + 1 + 1,), 4.0),
-}  # fmt: skip
-CLASHING = np.concatenate(
-    [offsets(CELL)[k] + np.array(values) for k, (values, _) in AGAINST.items()]
-)
-CLASH_WEIGHTS = -np.repeat([w for _, w in AGAINST.values()], [len(v) for v, _ in AGAINST.values()])
+    (code.C_BINDING, (code.CLASHES + 1 + 1,), 8.0),
+    (code.C_BINDING, (code.CLASHES + 1 + 2,), 4.0),
+)  # fmt: skip
+CLASHING = np.concatenate([offsets(CELL)[k] + np.array(values) for k, values, _ in AGAINST])
+CLASH_WEIGHTS = -np.repeat([w for *_, w in AGAINST], [len(values) for _, values, _ in AGAINST])
 WARMUP_STEPS = 50  # steps until the full rate
 FINAL_RATE = 0.05  # share of the rate at the end
 GATE_STEPS = 3000  # from which gates have their full rate

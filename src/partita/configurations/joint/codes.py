@@ -74,16 +74,17 @@ SHARED_RARITY, PHRASE = 23, 26
 # subject of the clause in which the later one is a possessor, or is deeper than an argument;
 # subject of a clause above; before its subject, which is the later one; in a clause that belongs to
 # the later one's and precedes it; elsewhere in its clause; in one above; in one below; elsewhere.
-# Then what excludes most pairs: subject beside an object, two arguments without a subject, subject
-# beside an oblique ("she took it with her"), possessor and possessed. Then where it stands in the
-# sentence before: main subject, subject, object, elsewhere.
+# Then what excludes most pairs: subject near before the verb that "him" follows, subject beside
+# another object, two arguments without a subject, subject beside an oblique ("she took it with
+# her"), possessor and possessed. Then where it stands in the sentence before: main subject,
+# subject, object, elsewhere.
 PATH = 29
 (
     OWNED_BY_SUBJECT, BELOW_SUBJECT, SUBJECT_ABOVE, BEFORE_SUBJECT, CLAUSE_BEFORE, SAME_CLAUSE,
-    ABOVE, BELOW, ELSEWHERE, BESIDE_SUBJECT, ARGUMENTS, OBLIQUE_BESIDE, OWNED, LAST_MAIN_SUBJECT,
-    LAST_SUBJECT, LAST_OBJECT, LAST_OTHER,
-) = (1 << bit for bit in range(PATH, PATH + 17))  # fmt: skip
-PATHS, CLASHES, LASTS = 9, 4, 4  # how many there are of each
+    ABOVE, BELOW, ELSEWHERE, OTHER_THAN_SUBJECT, BESIDE_SUBJECT, ARGUMENTS, OBLIQUE_BESIDE, OWNED,
+    LAST_MAIN_SUBJECT, LAST_SUBJECT, LAST_OBJECT, LAST_OTHER,
+) = (1 << bit for bit in range(PATH, PATH + 18))  # fmt: skip
+PATHS, CLASHES, LASTS = 9, 5, 4  # how many there are of each
 # How two words are related, as one number: cosine (0 unknown, 7 the same word), relation, cluster.
 COSINES, RELATIONS, SAME_CLUSTER = 8, 8, 64
 (
@@ -176,7 +177,7 @@ CELL = (
     CodeTable("speaker rank", 6, "of I, we, you: rank by recency among cells with I or you"),
     CodeTable("name gender", 16 * GENDERS, "gender of the mention, genders of names in the cell"),
     CodeTable("pronouns", 8 * 16, "how the mention refers; he, she, it, they, a man, a woman"),
-    CodeTable("binding", 15, "argument beside a member, possessor or possession of one"),
+    CodeTable("binding", 18, "argument beside a member, possessor or possession of one"),
     CodeTable("path", 3 * (PATHS + 2), "the most telling place of a member in this sentence"),
     CodeTable("last sentence", 2 * (LASTS + 1), "the most telling place in the sentence before"),
 )  # fmt: skip

@@ -591,7 +591,7 @@ def _agrees(mention: Small, cell: Small, out: Codes) -> bool:
         return False
     kind = mention[code.KIND]
     pronoun = kind <= code.LAST_PRONOUN
-    if pronoun and (_clashes(mention, cell) or 0 < out[code.C_BINDING] % (code.CLASHES + 1) < 3):
+    if pronoun and (_clashes(mention, cell) or 0 < out[code.C_BINDING] % (code.CLASHES + 1) < 4):
         return bool(mention[code.FLAGS] & 2)
     if out[code.C_NESTING] == 1 or out[code.C_NESTING] == 2:
         return False
