@@ -271,7 +271,9 @@ def _dropped(links: _Links, link: int, used: int) -> int:
 def common_node_kernel(parent: IntArray, left: IntArray, right: IntArray) -> IntArray:
     """Return the lowest node above both nodes of each pair, -1 if there is none.
 
-    `parent` is greater than its halves, so that the smaller of two nodes is never above the other.
+    `parent[n]` is the node above node n, or -1 at a root; `left[k]` and `right[k]` are the nodes of
+    pair k. A node has a greater number than its halves, so that the smaller of two is never above
+    the other.
     """
     found = np.full(len(left), -1)
     for n in range(len(left)):

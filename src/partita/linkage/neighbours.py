@@ -110,7 +110,11 @@ def gram_vectors(texts: Sequence[str], times: IntArray | None = None) -> TextVec
 
 @kernel_record("i8[:], i8[:], f8[:], i8[:], i8[:], f8[:]")
 class Postings(NamedTuple):
-    """Sparse rows, and by term: term t has the rows `posted` from heads[t] to heads[t + 1]."""
+    """Sparse rows, and by term which rows have it.
+
+    Row r has the `terms` and `values` from `starts`[r] to starts[r + 1]; term t has the rows
+    `posted` with the `weights` from `heads`[t] to heads[t + 1].
+    """
 
     starts: IntArray
     terms: IntArray
@@ -211,6 +215,8 @@ def _rows_of_similar(
     """Return the rows that are nearest by their sources alone, by the products of these in `near`.
 
     They are of as many `similar` sources: one row of each comes before any of a further source.
+    `order` has the rows by source, those of source s from `ends`[s] to ends[s + 1]; a product is
+    multiplied by the `scale` of its row.
     """
     best, closest = np.zeros(most), np.full(most, -1)
     for one in similar:
