@@ -48,9 +48,9 @@ from partita.collection.tree import (
     EntityTree,
     Joined,
     average_linkage,
-    logistic,
     node_inputs,
 )
+from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.corpora.documents import read_placed
 from partita.evaluation.scores import scores

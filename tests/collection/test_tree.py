@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.collection.tree import CONFLICT, SURE, EntityTree, average_linkage, logistic
-from partita.configurations.forest.model import log_odds
+from partita.collection.tree import CONFLICT, SURE, EntityTree, average_linkage
+from partita.configurations.forest.model import log_odds, logistic
 
 PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}
 

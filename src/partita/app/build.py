@@ -37,8 +37,7 @@ from partita.collection.knowledge import SCHEMA, Knowledge, entity_members
 from partita.collection.query import Answer, ask
 from partita.collection.resolution import Resolution
 from partita.collection.summary import figures, summary_lines
-from partita.collection.tree import logistic
-from partita.configurations.forest.model import log_odds
+from partita.configurations.forest.model import log_odds, logistic
 from partita.core.tabular import Columns, Tabular, optional
 from partita.errors import InputError, PartitaError
 from partita.files.writing import write_atomically

@@ -258,8 +258,6 @@ class _PairOfSet:
         if any(one.context.get("DENIED_OF") in names for one in templates if one.id in names):
             self.notes.append("The text says that one is not the other.")
             return None, None
-        from partita.app.explain import explain_decision
-
         model = shipped_joint_model() if self.path is None else read_joint_model(self.path)
         groups = [entity.templates for entity in self.result.entities] or self.result.first_cells
         return explain_decision(templates, groups, names, marginal, model)

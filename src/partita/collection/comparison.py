@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.collection.documents import MONTHS, EntityRecord, SourceDocument, rarity, words_of_name
-from partita.collection.tree import logistic
+from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.neighbours import TextVectors, nearest_rows
 from partita.text.given_names import shipped_names

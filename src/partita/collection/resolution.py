@@ -21,7 +21,8 @@ from partita.collection.comparison import (
     second_features,
 )
 from partita.collection.documents import SourceDocument
-from partita.collection.tree import EntityTree, average_linkage, logistic
+from partita.collection.tree import EntityTree, average_linkage
+from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.errors import InputError
 from partita.linkage.pair_trees import PairTrees

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.compilation import kernel
-from partita.configurations.forest.model import log_odds
+from partita.configurations.forest.model import log_odds, logistic
 from partita.core import BoolArray, FloatArray, IntArray
 
 LEAST = 0.02  # a mean score below which clusters are not joined
@@ -26,12 +26,6 @@ CONFLICT = 20.0  # weight of a pair of people with different given names, in a m
 UNLISTED = 0.1  # weight of a pair that was not compared, in a mean score
 SURE = 1e-6  # no probability of a merge is nearer to 0 or 1
 COEFFICIENTS = ("bias", "score", "pairs", "score_by_pairs")
-
-
-def logistic(x: FloatArray) -> FloatArray:
-    """Return the probabilities of log-odds."""
-    found: FloatArray = 1.0 / (1.0 + np.exp(-np.clip(x, -500.0, 500.0)))
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray, linked_components
 from partita.linkage.pair_features import PairEnds
 
@@ -210,7 +211,7 @@ def level_of_one_table(ends: PairEnds, score: FloatArray, em: FloatArray, count:
     if count < FEWEST:
         return MatchLevel(0.0, FEW_ERROR, {"trees": 0.0}, {"trees": int((score > 0.0).sum())})
     best = best_scores(ends, score, count)
-    expected = float((1.0 / (1.0 + np.exp(-em))).sum())
+    expected = float(logistic(em).sum())
     estimates = {
         "trees": 0.0,
         "expectation maximisation": score_at(np.sort(score)[::-1], expected),

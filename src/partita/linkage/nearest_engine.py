@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray, linked_components
 from partita.errors import InputError
 from partita.linkage.column_agreement import ColumnAgreement
@@ -257,7 +258,7 @@ class NearestEngine:
         What is found within provisional clusters counts as found. In tables without duplicates
         the probabilities are those given that matches exclude each other.
         """
-        record, p = np.concatenate(ends), np.tile(1.0 / (1.0 + np.exp(-odds)), 2)
+        record, p = np.concatenate(ends), np.tile(logistic(odds), 2)
         order = np.lexsort((-p, record))
         place = np.arange(len(record)) - np.searchsorted(record[order], record[order])
         means = [p[order][place == n].sum() / len(self.records) for n in (FEW - 1, FEW)]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.pair_features import PairEnds
 
@@ -71,7 +72,7 @@ def level_of_matches(
         middle = (low + high) / 2.0
         odds = slope * (score - middle)
         messages = matching_messages(ends, odds, source, messages)
-        expected = float((1.0 / (1.0 + np.exp(-matched_odds(odds, messages)))).sum())
+        expected = float(logistic(matched_odds(odds, messages)).sum())
         low, high = (middle, high) if expected > matches else (low, middle)
     return low
 

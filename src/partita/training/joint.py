@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel, 
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.errors import InputError
 from partita.training.joint_kernels import Decisions, decisions_of, gradient, step
-
-if TYPE_CHECKING:
-    from partita.training.joint_kernels import Decisions
 
 Single = NDArray[np.float32]
 Weights = tuple[Single, Single, Single, Single, Single]

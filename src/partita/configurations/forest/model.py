@@ -185,6 +185,12 @@ def log_odds(p: FloatArray, clip: float = CLIP) -> FloatArray:
     return theta
 
 
+def logistic(x: FloatArray) -> FloatArray:
+    """Return the probabilities of log-odds."""
+    found: FloatArray = 1.0 / (1.0 + np.exp(-np.clip(x, -500.0, 500.0)))
+    return found
+
+
 def weigh(scores: ForestScores, parameters: ForestParameters) -> Graph:
     """Return the weights W_ij = ½·exp(x_ij)·h(m_ij), must-links contracted.
 
