@@ -263,6 +263,43 @@ def test_what_others_may_have_written_is_refused_in_one_line(
     assert re.fullmatch(rf"partita: {kept} is not used: {reason}[^\n]*", record.getMessage())
 
 
+def _planted(place: Path) -> Path:
+    """Put other machine code into the cache, described and with a checksum as if it were ours."""
+    folder = place / "cache" / "kernels"
+    output(start(place))
+    [ours] = files(place)
+    described, _ = cache.read(ours)
+    (place / "helpers.py").write_text(HELPERS.replace("FACTOR = 2", "FACTOR = 3"))
+    output(start(place))
+    (place / "helpers.py").write_text(HELPERS)
+    _, code = cache.read(next(path for path in files(place) if path != ours))
+    for path in files(place):
+        path.unlink()
+    return cache.write(folder, "kernels", described, code)
+
+
+def test_planted_code_does_not_run(place: Path) -> None:
+    planted = _planted(place)
+    assert output(start(place))[0][0] == expected(48.0)  # it would run, were it ours
+    forge, reason = FORGERIES["mode"]
+    forge(planted)
+    out, error = output(start(place))
+    assert out[0] == expected()
+    assert re.fullmatch(rf"partita: {planted} is not used: {reason}.*", error[0])
+
+
+def test_what_numba_keeps_is_neither_read_nor_written(place: Path, tmp_path: Path) -> None:
+    """Numba's index files are pickles."""
+    folder = tmp_path / "numba"
+    folder.mkdir()
+    program = (
+        "import sys; sys.addaudithook(lambda event, _: event == 'pickle.find_class' and exit(7))"
+    )
+    out, _ = output(start(place, f"{program}\n{PROGRAM}", NUMBA_CACHE_DIR=str(folder)))
+    assert out[0] == expected()
+    assert list(folder.iterdir()) == []
+
+
 def test_a_changed_object_is_compiled_anew_and_said(place: Path) -> None:
     output(start(place))
     [file] = files(place)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from partita.configurations import method_choice
 from partita.configurations.solve import solve_set
 from partita.core import Budget, CoreferenceSet, PairProbabilities
 
@@ -32,3 +33,26 @@ def test_the_choice_does_not_depend_on_the_load(monkeypatch: pytest.MonkeyPatch)
     clock = SimpleNamespace(monotonic=lambda: next(ticks))
     monkeypatch.setattr("partita.configurations.method_choice.time", clock)
     assert solve_set(pairs, "evidential", top=1, budget=Budget(seconds=30.0)).method == "exact"
+
+
+@pytest.mark.parametrize("work", [None, 50])
+def test_what_comes_before_the_chains_is_part_of_the_time(
+    work: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planning an elimination and loading its code take from the seconds of the answer."""
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    budgets: list[Budget] = []
+
+    def planned(*_values: object, **_named: object) -> None:
+        clock.now += 100.0
+
+    def beyond(theta: object, budget: Budget, *_values: object) -> None:
+        budgets.append(budget)
+
+    monkeypatch.setattr(method_choice, "time", clock)
+    monkeypatch.setattr(method_choice, "_exact", planned)
+    monkeypatch.setattr(method_choice, "_beyond", beyond)
+    method_choice.engine_for(Budget(seconds=2.0, work=work), 0, "auto", None)(
+        np.zeros((30, 30)), 1.0
+    )
+    assert budgets == [Budget(seconds=0.01 if work is None else 2.0, work=work)]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import partita
 from oracles.answers import TABLE_1, brute
 from partita.core import Distribution
 from partita.linkage import clusters
@@ -124,3 +125,14 @@ def test_the_threshold_is_the_lowest_that_reaches_the_target() -> None:
             >= target * (certain + between[height >= h].sum())
         ]  # fmt: skip
         assert found == min(reaching, default=np.nextafter(height.max(initial=0.45), 2.0))
+
+
+@given(st.lists(st.floats(0.9, 1.0), min_size=1, max_size=40))
+@settings(deadline=None, max_examples=30)
+def test_no_stated_share_is_above_one(scores: list[float]) -> None:
+    """Expected pairs are sums of rounded numbers; a recall was stated as 1.0000000000357638."""
+    pairs = [(f"a{n}", f"b{n}", score) for n, score in enumerate(scores)]
+    summary = partita.cluster(pairs).summary
+    for share in (summary.precision, summary.recall):
+        assert share is not None
+        assert 0.0 <= share.low <= share.value <= share.high <= 1.0

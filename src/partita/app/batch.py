@@ -21,6 +21,7 @@ from partita.errors import InputError, PartitaError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
+    from multiprocessing.connection import Connection
 
 AHEAD = 4  # pieces for each worker that are submitted before the first result is taken
 
@@ -144,10 +145,14 @@ def process(
         for piece in chain(first, rest):
             yield from here(piece.items)
         return
-    with _pool(workers, work) as pool:
+    from multiprocessing import Pipe
+
+    reading, writing = Pipe(duplex=False)
+    with _pool(workers, work, reading) as pool:
         try:
             yield from _in_order(pool, chain(first, rest), here, AHEAD * workers)
         except BaseException:
+            writing.close()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -176,36 +181,34 @@ def _results(job: Future[list[R]] | WorkPiece[P], here: Work[P, R]) -> Iterable[
         raise PartitaError("a worker process was ended from outside; try --workers 1") from error
 
 
-def _pool(workers: int, work: Work[P, R]) -> Executor:
+def _pool(workers: int, work: Work[P, R], running: Connection) -> Executor:
     """Start fresh processes: forking one that runs threads is not safe."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     return ProcessPoolExecutor(
-        workers, get_context("spawn"), initializer=_start_worker, initargs=(work,)
+        workers, get_context("spawn"), initializer=_start_worker, initargs=(work, running)
     )
 
 
 _worker: list[Work[Any, Any]] = []  # of a worker process: what it does with a piece
 
 
-def _start_worker(work: Work[Any, Any]) -> None:
+def _start_worker(work: Work[Any, Any], running: Connection) -> None:
     """Prepare a worker process.
 
-    Ctrl-C is for the process that writes; a worker ends when that process ends it, or has ended.
+    Ctrl-C is for the process that writes; a worker ends when that process closes its end of the
+    pipe, or has ended.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(running,), daemon=True).start()
     _worker.append(work)
 
 
-def _end_with_parent() -> None:
-    """End this process with its parent, which may be killed without ending its workers."""
-    from multiprocessing import parent_process
-
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
+def _end_with_parent(running: Connection) -> None:
+    """End this process, also in the middle of its work."""
+    running.poll(None)
+    os._exit(1)
 
 
 def _process_piece(items: Any) -> list[Any]:

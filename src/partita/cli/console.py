@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -35,6 +35,7 @@ class Console:
     shown: str = ""
     last: float = 0.0
     said: bool = False
+    finished: Callable[[], str] = lambda: ""  # words about what was finished
 
     def __post_init__(self) -> None:
         if isinstance(sys.stdout, TextIOWrapper):
@@ -112,6 +113,21 @@ class Console:
         if not (self.last or self.said or getattr(compilation, "WAITED_FOR", False)):
             self.progress("partita: loading…")
 
+    def say_interrupted(self) -> None:
+        """Say that the command was interrupted, and what was finished."""
+        self.flush()
+        self.note("; ".join(filter(None, ("interrupted", self.finished()))))
+
+    def end_interrupted(self) -> NoReturn:
+        """Keep what is finished and end the process, from a thread beside it."""
+        from partita.files.writing import keep_unfinished
+
+        try:
+            keep_unfinished()
+            self.say_interrupted()
+        finally:
+            os._exit(INTERRUPTED)
+
     @property
     def due(self) -> bool:
         """Whether the last line of progress is old enough to be replaced."""
@@ -146,6 +162,8 @@ class StandardOutput:
 
 
 INTERRUPTED = 130  # what shells expect of a command that Ctrl-C stopped
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+GRACE = 0.8  # seconds within which Python sees a signal, unless compiled code is running
 
 
 @contextmanager
@@ -155,9 +173,9 @@ def error_boundary() -> Iterator[Console]:
     timer = threading.Timer(SILENCE, console.explain_silence)
     timer.daemon = True
     timer.start()
-    before = _interrupt_on(signal.SIGTERM)
     try:
-        yield console
+        with _interruptions(console):
+            yield console
     except PartitaError as error:
         if str(error):  # sets that failed one by one are already reported
             console.note(str(error))
@@ -173,23 +191,57 @@ def error_boundary() -> Iterator[Console]:
         console.note(f"{shortened(str(error.filename))}: {error.strerror}")
         raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
-        console.note(f"interrupted{'; ' if error.args else ''}{' '.join(map(str, error.args))}")
+        console.say_interrupted()
         raise typer.Exit(INTERRUPTED) from error
     except OutputClosedError:
         raise typer.Exit(0) from None
     finally:
         timer.cancel()
         console.clear()
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
 
 
-def _interrupt_on(number: signal.Signals) -> Any:
-    """Let a signal interrupt as Ctrl-C does; return the earlier handler, None if it stays."""
+@contextmanager
+def _interruptions(console: Console) -> Iterator[None]:
+    """Let SIGINT and SIGTERM raise KeyboardInterrupt, or end the process if Python cannot see them.
+
+    Python sees a signal when compiled code returns, which may take minutes. Until then a thread
+    keeps what is finished.
+    """
     if threading.current_thread() is not threading.main_thread():
-        return None
-    return signal.signal(number, _interrupt)
+        yield
+        return
+    seen, ended, ending = threading.Event(), threading.Event(), threading.Lock()
+    main = threading.get_ident()
 
+    def interrupt(_number: int, _frame: object) -> None:
+        with ending:
+            seen.set()
+        if not isinstance(sys.exc_info()[1], KeyboardInterrupt):  # else files are being closed
+            raise KeyboardInterrupt
 
-def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+    def watch() -> None:
+        with os.fdopen(reading, "rb", buffering=0) as signals:
+            while number := signals.read(1):
+                if number[0] in SIGNALS and not seen.wait(GRACE):
+                    with ending:
+                        if not seen.is_set():
+                            console.end_interrupted()
+                seen.clear()
+                if number[0] in SIGNALS and not ended.wait(GRACE):  # a destructor swallows it
+                    signal.pthread_kill(main, number[0])
+
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    # a shell lets what it starts in the background ignore Ctrl-C
+    heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    before = [signal.signal(number, interrupt) for number in heard]
+    earlier = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+        signal.set_wakeup_fd(earlier)
+        os.close(writing)
+        for number, handler in zip(heard, before, strict=True):
+            signal.signal(number, handler)

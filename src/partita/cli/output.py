@@ -270,11 +270,8 @@ class Output:
         with ExitStack() as stack:
             for sink in self.sinks:
                 stack.enter_context(sink.opened())
-            try:
-                self._write_all(outcomes)
-            except KeyboardInterrupt:
-                self.console.flush()
-                raise KeyboardInterrupt(self._interrupted()) from None
+            self.console.finished = self._interrupted
+            self._write_all(outcomes)
         self.stdout.say("", flush=True)
         if text := self.summary(self):
             self.console.note(text)

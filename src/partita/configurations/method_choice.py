@@ -34,16 +34,18 @@ def engine_for(budget: Budget, seed: int, method: str, progress: Progress | None
     """
     end = time.monotonic() + INFERENCE * budget.seconds
 
-    def engine(theta: FloatArray, share: float) -> Posterior:
+    def left(share: float) -> Budget:
         seconds = max(0.01, share * (end - time.monotonic()))
-        left = replace(budget, seconds=seconds) if budget.work is None else budget
+        return replace(budget, seconds=seconds) if budget.work is None else budget
+
+    def engine(theta: FloatArray, share: float) -> Posterior:
         if method == "certified":
-            return _certified(theta, left, progress)
+            return _certified(theta, left(share), progress)
         if method == "sampled":
-            return _sampled(theta, left, seed, progress)
+            return _sampled(theta, left(share), seed, progress)
         whole = replace(budget, seconds=share * INFERENCE * budget.seconds)
         exact = _exact(theta, whole, needed=method == "exact")
-        return exact or _beyond(theta, left, seed, progress)
+        return exact or _beyond(theta, left(share), seed, progress)
 
     return engine
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
@@ -12,6 +12,7 @@ from partita.errors import InputError
 
 BUFFER = 1 << 20  # bytes
 DESCRIPTORS = Path("/proc/self/fd")  # gives files without a name one
+_KEEP: list[Callable[[], None]] = []  # put what is written of open files into place
 
 
 def write_atomically(path: str | Path, data: str | bytes) -> None:
@@ -82,15 +83,32 @@ def _replacing(path: str | Path, keeps_interrupted: bool) -> Iterator[BinaryIO]:
             stream = _nameless(place.parent) or partial.open("wb", BUFFER)
         with closing_checked(stream, path):
             try_lock(stream)
-            try:
+            with _kept(lambda: _move_into_place(stream, partial, place), keeps_interrupted):
                 yield stream
-            except KeyboardInterrupt:
-                if keeps_interrupted:
-                    _move_into_place(stream, partial, place)
-                raise
-            _move_into_place(stream, partial, place)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _kept(keep: Callable[[], None], interrupted: bool) -> Iterator[None]:
+    """Keep a file at the end of the block, and on an interruption only if wanted."""
+    _KEEP.extend([keep] * interrupted)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if interrupted:
+            keep()
+        raise
+    finally:
+        if keep in _KEEP:
+            _KEEP.remove(keep)
+    keep()
+
+
+def keep_unfinished() -> None:
+    """Put into place what is written of files that keep it on an interruption."""
+    for keep in reversed(_KEEP):
+        keep()
 
 
 @contextmanager
