@@ -265,8 +265,7 @@ def main() -> None:
     (HERE / "ordinary-texts.md").write_text(ordinary_texts(), encoding="utf-8")
     (HERE / "pictures" / "before-after.svg").write_text(before_after(), encoding="utf-8")
     notebooks()
-    for page in ("plots.md", "paper.md"):
-        pictures(HERE / page)
+    pictures(HERE / "paper.md")
     (HERE / "site.css").write_text(site_style(), encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "partita"
 PUBLIC = (
-    *("partita", "partita.__main__", "partita.client", "partita.coreference"),
+    *("partita", "partita.__main__", "partita.coreference"),
     *("partita.evidence", "partita.records", "partita.spark"),
 )
 REGISTERING = {
@@ -38,14 +38,6 @@ ALLOWED = {
     "partita.store.migrations.versions.version_0001": "run by Alembic",
     "partita.store.migrations.versions.version_0002": "run by Alembic",
     "partita.store.migrations.versions.version_0003": "run by Alembic",
-    **{
-        f"partita.client.Client.{name}": "documented in docs/service.md"
-        for name in (
-            "add_message",
-            "save_key",
-            "withdraw_key",
-        )
-    },
     "partita.web.worker": "started as a process of its own",
     "partita.compilation.__main__": "started by `make test`",
     "partita.compilation.build": "started by hatch_build.py",
@@ -83,7 +75,7 @@ INDIRECT = {
     "vl-convert-python": "used by Altair to write SVG and PNG",
     "httptools": "used by uvicorn",
 }
-EXTRAS = ("frames", "store", "charts", "service", "spacy", "link", "spark")
+EXTRAS = ("frames", "store", "service", "spacy", "link", "spark")
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 Name = tuple[str, str]  # a module and a name at its top level

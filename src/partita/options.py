@@ -230,7 +230,6 @@ WORK = Option(
 WORKERS = Option("Number of processes", metavar="N", min=1, shown="all cores")
 REPORT_JSON = Option("Print the report as JSON")
 EXCEL_SAFE = Option("In CSV, put a ' before text that a spreadsheet would run as a formula")
-CHART = Option("Save a waterfall chart: F.svg, F.html or F.png")
 
 
 DOMAIN = Option("Name of a domain, or a folder of rules", metavar="D")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,6 @@ from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import Workspace, open_workspace
 from partita.cli.demo import MESSAGE
 from partita.errors import InputError, PartitaError, StoreTrouble, Unknown
-from partita.results.exports import statement_rows
 from partita.results.result_lines import schema
 from partita.text.raw_messages import RawMessage
 
@@ -385,60 +383,7 @@ def test_two_runs_of_one_store_side_by_side(desk):
     assert desk.run("uniform")["model_id"] is None
 
 
-def test_mentions_as_a_graph_that_networkx_reads(read, tmp_path):
-    import networkx
-
-    count = read.export("r", "graph", "graphml", tmp_path / "graph.graphml")
-    assert count > 2
-    graph = networkx.read_graphml(tmp_path / "graph.graphml")
-    message = read.messages("r")["messages"][0]["message"]
-    line = read.message("r", message)["sets"][0]
-    for pair in line["pairs"]:
-        ends = (f"{message}/{pair['left']}", f"{message}/{pair['right']}")
-        if pair["marginal"] >= 0.001:
-            edge = graph.edges[ends]
-            assert (edge["probability"], edge["marginal"]) == (
-                pair["probability"],
-                pair["marginal"],
-            )
-    texts = {graph.nodes[f"{message}/{one['id']}"]["text"] for one in line["templates"]}
-    assert texts == {one["text"] for one in line["templates"]}
-
-
-def test_entities_as_statements_with_probabilities(read, tmp_path):
-    read.export("r", "statements", "csv", tmp_path / "s.csv")
-    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = [row for row in rows if row["prop"] == "name"]
-    assert len(names) == read.entities("r")["total"]
-    assert len({row["entity_id"] for row in rows}) == len(names)
-    assert all(0 < float(row["probability"]) <= 1 for row in rows)
-    assert len({row["id"] for row in rows}) == len(
-        {(r["entity_id"], r["prop"], r["value"]) for r in rows}
-    )
-
-
-def test_statements_of_expressions_with_line_breaks_commas_and_formulas():
-    entity = {
-        **{"id": "E1", "sort": "person", "templates": ["T1", "T2"], "probability": 0.5},
-        **{"name": 'Ann,\nof "Lee"', "descriptions": ["=1+1"]},
-        "slots": {"ROLE": [{"value": ["mayor", "of\nLeeds"], "probability": 0.25}]},
-    }
-    messages = [{"message": "m", "entities": [entity]}]
-    plain = list(csv.DictReader(statement_rows(messages, "d")))
-    assert plain[1]["value"] == "=1+1"
-    lines = list(statement_rows(messages, "d", excel_safe=True))
-    rows = list(csv.DictReader(lines))
-    assert len(lines) == 4
-    assert [(row["prop"], row["value"]) for row in rows] == [
-        ("name", 'Ann, of "Lee"'),
-        ("weakAlias", "'=1+1"),
-        ("notes", "ROLE: mayor & of Leeds"),
-    ]
-    assert [row["probability"] for row in rows] == ["0.5", "0.5", "0.25"]
-
-
-@pytest.mark.parametrize(("table", "form"), [("graph", "csv"), ("entities", "graphml")])
+@pytest.mark.parametrize(("table", "form"), [("keyed", "csv"), ("results", "parquet")])
 def test_what_cannot_be_written_so(read, tmp_path, table, form):
     with pytest.raises(InputError, match="cannot be written as"):
         read.export("r", table, form, tmp_path / "x")

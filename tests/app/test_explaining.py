@@ -55,14 +55,11 @@ def test_contributions_add_up_to_the_probability_of_the_results(tmp_path: Path, 
     assert told["notes"] == []
 
 
-def test_the_text_and_the_chart(tmp_path: Path) -> None:
-    path, chart = written(tmp_path), tmp_path / "why.svg"
-    told = run("explain", path, "msg.1", "m1", "m3", "--chart", chart)
+def test_the_text(tmp_path: Path) -> None:
+    told = run("explain", written(tmp_path), "msg.1", "m1", "m3")
     assert told.exit_code == 0, told.stderr
     assert max(map(len, told.stdout.splitlines())) <= 80
     assert "influence of the other templates" in told.stdout
-    assert "<svg" in chart.read_text()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["results.jsonl", "why.svg"]
 
 
 def test_other_parameters_are_noticed(tmp_path: Path) -> None:
@@ -97,7 +94,6 @@ def test_results_without_descriptions_explain_the_set_alone(tmp_path: Path) -> N
         (("2", "m1", "m2"), "has no set 2; expected one of msg.1"),
         (("msg.1", "m1", "m9"), "set msg.1 has no template m9; expected one of m0, m1"),
         (("msg.1", "m1", "m1"), "both templates are m1"),
-        (("msg.1", "m1", "m2", "--chart", "why.gif"), "unknown extension '.gif'; expected .svg"),
     ],
 )
 def test_questions_without_an_answer(

@@ -229,9 +229,9 @@ def test_reliability_has_intervals_over_messages_and_a_plot(tmp_path: Path) -> N
         1.0,
     )
     assert whole["interval"]["low"] < whole["error"] < whole["interval"]["high"]
-    told = run("evaluate", out, tmp_path / "keys.jsonl", "--plot", tmp_path / "plot.html")
+    told = run("evaluate", out, tmp_path / "keys.jsonl", "--plot", tmp_path / "plot.svg")
     assert told.exit_code == 0, told.stderr
-    assert "reliability error" in (tmp_path / "plot.html").read_text()
+    assert "configurations</text>" in (tmp_path / "plot.svg").read_text()
     assert all(len(line) <= 80 for line in told.stdout.splitlines())
     assert run("evaluate", out, tmp_path / "keys.jsonl", "--plot", "plot.xyz").exit_code == 1
 

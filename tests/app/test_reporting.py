@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -108,22 +107,6 @@ def test_runs_with_different_settings_are_told(tmp_path: Path):
     assert "The file holds 2 runs with different settings" in report_of_results(path)
 
 
-def test_keys_measure_a_file(tmp_path: Path):
-    results = write_results(tmp_path / "r.jsonl")
-    templates = [{"id": name} for name in "ABC"]
-    key = {"version": 1, "message": "m0", "templates": templates, "author": "ana",
-           "cells": [["A", "B"], ["C"]], "time": "1997-08-01T12:00:00"}  # fmt: skip
-    keys = tmp_path / "keys.jsonl"
-    keys.write_text(json.dumps(key) + "\n", encoding="utf-8")
-    page = Page(report_of_results(results, keys=[keys]))
-    assert "keyed1 set in 1 message" in page.words
-    assert page.tags["circle"]
-    key |= {"templates": [{"id": "Z"}], "cells": [["Z"]]}
-    keys.write_text(json.dumps(key) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"keys\.jsonl: no template of .* is in these keys"):
-        report_of_results(results, keys=[keys])
-
-
 def test_a_run_of_a_store(tmp_path: Path):
     file = tmp_path / "note.txt"
     file.write_text(DEPOT, encoding="utf-8")
@@ -134,14 +117,11 @@ def test_a_run_of_a_store(tmp_path: Path):
         )
         page = Page(report_html(workspace, run))
         assert f"Partita report on {run}" in page.words
-        assert "calibration" not in page.words
         assert "numpy " in page.words
         (one,) = workspace.message(run, "note")["sets"]
         workspace.key(run, one["set"], one["configurations"][0]["cells"], "ana <b>")
         page = Page(report_html(workspace, run))
         assert "key: ana <b>" in page.words
-        assert "keyed1 set in 1 message" in page.words
-        assert page.tags["circle"]
         with pytest.raises(Unknown, match="no run other"):
             report_html(workspace, "other")
     finally:

@@ -59,7 +59,7 @@ def test_divisions_of_keys(keys: Path, tmp_path: Path) -> None:
         assert all("100+" not in str(row["sizes"]) for row in division["rows"])
     assert [one["model"] for one in found["compared"]] == MODELS
     assert len(list(pictures.glob("*-reliability.svg"))) == 5
-    assert "<svg" in (pictures / "test-1-sizes.svg").read_text()
+    assert "<svg" in (pictures / "test-1-reliability.svg").read_text()
 
 
 def test_a_test_part_and_the_shipped_model(keys: Path) -> None:

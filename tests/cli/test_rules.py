@@ -82,24 +82,12 @@ def test_run_refuses_what_lint_calls_an_error_once_before_any_message(tmp_path: 
 def test_trace_tells_what_is_not_asserted(tmp_path: Path) -> None:
     message = tmp_path / "m.txt"
     message.write_text("The depot is no longer guarded. It may be attacked. It is closed.")
-    page = tmp_path / "trace.html"
     arguments = ["trace", str(message), "--domain", "depots", "--phase", "depots"]
     told = CliRunner().invoke(rules, [*arguments]).stdout
     said = [line.strip() for line in told.splitlines()]
     assert said[said.index("STATUS=[GUARDED]") + 1] == "denied (no longer)"
     assert said[said.index("EVENT=ATTACK") + 1] == "possible (may)"
     assert "denied" not in said[said.index("STATUS=[CLOSED]") + 1]
-    CliRunner().invoke(rules, [*arguments, "--html", str(page)])
-    assert "denied (no longer)" in page.read_text(encoding="utf-8")
-
-
-def test_trace_as_html(tmp_path: Path) -> None:
-    message = tmp_path / "message.txt"
-    message.write_text("A depot.\n")
-    page = tmp_path / "trace.html"
-    arguments = ["trace", str(message), "--domain", str(written(tmp_path)), "--html", str(page)]
-    assert CliRunner().invoke(rules, arguments).exit_code == 0
-    assert page.read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize("arguments", [["none.txt"], ["message.txt", "--phase", "nope"]])

@@ -1,12 +1,9 @@
-"""An explanation as text and as a waterfall."""
+"""An explanation as text."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
-
-import pytest
 
 from partita.pairs.explanation import (
     FeatureContribution,
@@ -14,7 +11,6 @@ from partita.pairs.explanation import (
     PairExplanation,
     SetExplanation,
 )
-from partita.views.charts import explanation_chart, waterfall_rows
 from partita.views.explanation import ExplainedPair, explanation_text
 
 PAIR = PairExplanation(
@@ -67,22 +63,3 @@ def test_without_features_that_is_said() -> None:
     assert "weight" not in told
     assert "given the whole set" in told
     assert max(map(len, told.splitlines())) <= 80
-    assert next(waterfall_rows(without))["label"] == "the pair alone"
-
-
-def test_each_bar_begins_where_the_last_one_ended() -> None:
-    found = list(waterfall_rows(TOLD))
-    steps = [bar for bar in found if bar["sign"] != "sum"]
-    assert steps[0]["from"] == 0.0
-    assert all(a["to"] == pytest.approx(b["from"]) for a, b in itertools.pairwise(steps))
-    sums = [bar for bar in found if bar["sign"] == "sum"]
-    assert [bar["probability"] for bar in sums] == pytest.approx([PAIR.probability, 0.0])
-    assert all(math.isfinite(bar["to"]) for bar in found)
-    assert [bar["order"] for bar in found] == list(range(len(found)))
-
-
-def test_the_waterfall_is_drawn() -> None:
-    drawn = explanation_chart(TOLD).to_dict()
-    assert "names: identical" in str(drawn)
-    assert drawn["title"] == "A = B"
-    assert len(list(waterfall_rows(replace(TOLD, rest=None)))) == 4

@@ -25,7 +25,6 @@ from partita.views.report import (
     MessageRow,
     ReportKey,
     ReportMessage,
-    calibration_section,
     message_section,
     most_uncertain,
     report_page,
@@ -162,17 +161,3 @@ def test_an_answer_that_is_not_settled_warns():
     assert "NOT converged" in words
     assert "The chains disagree" in words
     assert "→ 0.6000 [0.1000, 0.9000]" in words
-
-
-def test_calibration_from_bins_and_objects():
-    measured = {
-        "sets": 2, "documents": 1, "right": 1, "bits_per_set": 1.25, "keys_learned_from": 2,
-        "intervals": {"bits_per_set": {"low": 1.0, "high": 2.0}},
-        "pair_reliability": [{"count": 3, "predicted": 0.7, "observed": 0.5}],
-        "sizes": [{"size": "2", "sets": 2, "right": 1, "bits_per_set": None}],
-    }  # fmt: skip
-    page = Page(calibration_section(measured))
-    assert "1.250 (1.000 to 2.000)" in page.words
-    assert "2 of these keys were used to train" in page.words
-    assert page.tags["circle"] == 1
-    assert "no statements" in page.words

@@ -1,13 +1,12 @@
-"""The trace as text and as HTML, and the list of problems."""
+"""The trace as text, and the list of problems."""
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from pathlib import Path
 
 from partita.rules.domain import At, RuleProblem
 from partita.rules.extractor import PhaseTrace, Tracer
-from partita.views.rules import lint_text, trace_html, trace_text
+from partita.views.rules import lint_text, trace_text
 from rules.toy import RULES, cascade, run
 
 NASTY = "A/DT rail/NN depot/NN in/IN Kinston/NNP <script>alert(1)</script>\x1b[31m&/NN | It/PRP"
@@ -65,30 +64,6 @@ def test_no_line_is_too_wide_and_nothing_steers_the_terminal(tmp_path: Path) -> 
     told = trace_text("m\x1b[0m", seen(tmp_path, f"{NASTY} {'long/JJ ' * 60}depot/NN"))
     assert max(map(len, told.split("\n"))) <= 80
     assert "\x1b" not in told
-
-
-class Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.links: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
-
-
-def test_html_is_escaped_and_needs_nothing_else(tmp_path: Path) -> None:
-    told = trace_html([("m<1>", seen(tmp_path, NASTY))], 'a "title" & <more>')
-    parser = Tags()
-    parser.feed(told)
-    assert "script" not in parser.tags
-    assert "link" not in parser.tags
-    assert all(link.startswith("#") for link in parser.links)
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in told
-    assert "\x1b" not in told
-    assert "m&lt;1&gt;" in told
-    assert "<td>noun group <small>groups.yaml:7</small>" in told
 
 
 def test_problems_in_lines() -> None:

@@ -1,8 +1,7 @@
-"""The contract of the API: typed answers, parameters, HEAD, compression, keys, the client."""
+"""The contract of the API: typed answers, parameters, HEAD, compression, keys."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +10,6 @@ import pytest
 
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
-from partita.client import Client, ServiceError
 from partita.text.raw_messages import RawMessage
 from partita.web.config import ServiceConfig
 from partita.web.server import page_files, page_version, running
@@ -134,39 +132,36 @@ def test_a_key_that_contradicts_what_is_known_needs_an_override(client: httpx.Cl
     assert client.post(there, json=key | {"override": True}).status_code == 201
 
 
-def test_a_key_is_withdrawn_and_kept(address: str) -> None:
-    client = Client(address)
-    others = client.agreement("demo", "small.1")
-    client.save_key("demo", "small.1", [["T1", "T2"]], "eve")
-    assert client.agreement("demo", "small.1")["authors"] == others["authors"] + 1
-    assert client.withdraw_key("demo", "small.1", "eve") == {"withdrawn": 1}
-    (key,) = [one for one in client.keys("demo", "small.1") if one["author"] == "eve"]
+def test_a_key_is_withdrawn_and_kept(client: httpx.Client) -> None:
+    there = f"{AT}/sets/small.1"
+    others = client.get(f"{there}/agreement").json()
+    client.post(f"{there}/keys", json={"cells": [["T1", "T2"]], "author": "eve"})
+    assert client.get(f"{there}/agreement").json()["authors"] == others["authors"] + 1
+    assert client.delete(f"{there}/keys?author=eve").json() == {"withdrawn": 1}
+    (key,) = [one for one in client.get(f"{there}/keys").json() if one["author"] == "eve"]
     assert key["withdrawn"]
     assert not key["counts"]
-    assert client.agreement("demo", "small.1") == others
-    with pytest.raises(ServiceError, match="eve has no key"):
-        client.withdraw_key("demo", "small.1", "eve")
+    assert client.get(f"{there}/agreement").json() == others
+    refused = client.delete(f"{there}/keys?author=eve")
+    assert "eve has no key" in refused.json()["detail"]
 
 
-def test_the_client(address: str, tmp_path: Path) -> None:
-    client = Client(address)
-    assert client.health()["status"] == "ok"
-    assert "demo" in [run["name"] for run in client.runs()]
-    assert client.messages("demo", "fuel depot", limit=1)["messages"][0]["message"] == "keyed"
-    assert client.resolve(TEXTS["small"], "depots")["entities"]
-    assert client.solve([("A", "B", 0.9)])["configurations"][0]["cells"] == [["A", "B"]]
-    client.export("demo", "entities", tmp_path / "entities.csv")
-    assert (tmp_path / "entities.csv").read_text().startswith("run,message,entity")
-    with pytest.raises(ServiceError) as refused:
-        client.run("nobody")
-    assert (refused.value.status, str(refused.value)) == (404, "the store has no run nobody")
-    assert refused.value.trace
-    with pytest.raises(ServiceError, match="no answer"):
-        Client("http://127.0.0.1:1").health()
+def test_an_unknown_run_is_named(client: httpx.Client) -> None:
+    refused = client.get("/api/runs/nobody")
+    told = refused.json()
+    assert (refused.status_code, told["detail"]) == (404, "the store has no run nobody")
+    assert told["trace"]
+
+
+def test_tables_of_a_run(client: httpx.Client) -> None:
+    assert "demo" in [run["name"] for run in client.get("/api/runs").json()]
+    page = client.get(f"{AT}/messages", params={"search": "fuel depot", "limit": 1}).json()
+    assert page["messages"][0]["message"] == "keyed"
+    assert client.get(f"{AT}/export/entities.csv").text.startswith("run,message,entity")
 
 
 @pytest.mark.postgres
-def test_a_service_over_postgresql(tmp_path: Path) -> None:
+def test_a_service_over_postgresql() -> None:
     """What a client does first, and a key that is still there after a restart."""
     for url in schema_on_the_server():
         config = ServiceConfig(store=url, timeout=PATIENCE, eager=False)
@@ -174,16 +169,17 @@ def test_a_service_over_postgresql(tmp_path: Path) -> None:
         settings = Settings("depots", "evidential", budget=usual_budget("evidential"))
         workspace.ingest([RawMessage("kinston", TEXTS["kinston"], "test")], settings, "demo", 1)
         workspace.close()
+        with running(config) as address, httpx.Client(base_url=address, timeout=PATIENCE) as one:
+            new = {"id": "small", "text": TEXTS["small"]}
+            assert one.post(f"{AT}/messages", json=new).json()["entities"]
+            asked = {"search": "depot ammunition fairview", "limit": 1}
+            assert one.get(f"{AT}/messages", params=asked).json()["total"] == 2
+            there = f"{AT}/sets/kinston.1"
+            cells = one.get(there).json()["configurations"][0]["cells"]
+            one.post(f"{there}/keys", json={"cells": cells, "author": "ann"})
+            assert one.get(f"{AT}/next").json()
+            assert one.get(f"{AT}/export/entities.csv").is_success
+            assert "Kinston" in one.get(f"{AT}/report.html").text
         with running(config) as address:
-            client = Client(address)
-            assert client.add_message("demo", "small", TEXTS["small"])["entities"]
-            found = client.messages("demo", "depot ammunition fairview", limit=1)
-            assert found["total"] == 2
-            cells = client.set("demo", "kinston.1")["configurations"][0]["cells"]
-            client.save_key("demo", "kinston.1", cells, "ann")
-            assert client.next("demo")
-            client.export("demo", "entities", tmp_path / "entities.csv")
-            assert "Kinston" in client.report("demo")
-        with running(config) as address:
-            (key,) = Client(address).keys("demo", "kinston.1")
+            (key,) = httpx.get(f"{address}{there}/keys", timeout=PATIENCE).json()
         assert (key["author"], key["cells"]) == ("ann", cells)

@@ -40,9 +40,9 @@ from partita.training.parameter_files import (
     read_pair_parameters,
     shipped_pair_parameters,
 )
-from partita.views.charts import calibration_chart, save
 from partita.views.evaluation import evaluation_text
 from partita.views.layout import count_text
+from partita.views.markup import save_plots
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -138,8 +138,8 @@ class Evaluation(Tabular):
         return row_columns([row | ends for row, ends in zip(rows, bounds, strict=True)])
 
     def save_chart(self, path: str | os.PathLike[str]) -> None:
-        """Save the reliability diagram, and the errors by size and genre: SVG, HTML or PNG."""
-        save(calibration_chart(self.row), Path(path))
+        """Save the reliability diagrams of pairs, cells and configurations as SVG."""
+        save_plots({f"{of}s": getattr(self.row, f"{of}_reliability") for of in KINDS}, Path(path))
 
     def _figure_columns(self) -> Columns:
         figures = self.figures

@@ -29,7 +29,7 @@ from partita.evaluation.models import Joint, Model
 from partita.evaluation.rows import markdown, sizes_markdown
 from partita.evaluation.splits import Cut, cut_document, grouped_splits, paper_splits
 from partita.options import ExperimentOptions
-from partita.views.charts import experiment_reliability_chart, save, sizes_chart
+from partita.views.markup import save_plots
 
 Progress = Callable[[str], None]
 
@@ -63,15 +63,15 @@ class Study:
 
 
 def save_charts(experiments: Mapping[str, Experiment], folder: Path) -> None:
-    """Save reliability and bits by size of every experiment as SVG."""
+    """Save the reliability of pairs between .05 and .95 of every experiment as SVG."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made: {error.strerror}", file=str(folder)) from error
     for name, experiment in experiments.items():
         prefix = f"{name.replace(' ', '-')}-" if name else ""
-        save(experiment_reliability_chart(experiment.rows), folder / f"{prefix}reliability.svg")
-        save(sizes_chart(experiment.rows), folder / f"{prefix}sizes.svg")
+        bins = {row.model: row.pair_reliability for row in experiment.rows}
+        save_plots(bins, folder / f"{prefix}reliability.svg")
 
 
 def _section(name: str, found: Experiment) -> str:

@@ -61,7 +61,6 @@ from partita.training.parameter_files import (
     shipped_pair_parameters,
     training_of,
 )
-from partita.views.charts import explanation_chart, save
 from partita.views.explanation import ExplainedPair, explanation_text, score_probability
 from partita.views.layout import one_line, probability_text
 
@@ -93,10 +92,6 @@ class Explanation(ExplainedPair, Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as `partita explain --json` writes it."""
         return asdict(self)
-
-    def save_chart(self, path: str | os.PathLike[str]) -> None:
-        """Draw a waterfall chart; the ending of the file gives the format: svg, html or png."""
-        save(explanation_chart(self), Path(path))
 
     def _tables(self) -> Mapping[str, Callable[[], Columns]]:
         return {"features": self._feature_columns, "influences": self._influence_columns}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partita.app.evaluate import evaluate
 from partita.app.runner import text_hash
 from partita.core import Configuration, Template
 from partita.errors import InputError, PartitaError
@@ -64,7 +63,6 @@ class _Survey:
 def report_of_results(
     path: str | Path,
     texts: Sequence[str | Path] = (),
-    keys: Sequence[Path] = (),
     most: int = MAX_FULL,
     progress: Progress | None = None,
 ) -> str:
@@ -77,25 +75,16 @@ def report_of_results(
     rows = tuple(survey.messages.values())
     chosen = [rows[n].id for n in most_uncertain(rows, most)]
     shown_texts = _texts(texts, chosen, survey)
-    evaluation = _evaluate(file, keys, progress) if keys else None
     report = Report(
         file.name,
         survey.settings(file),
         rows,
         tuple(_messages(file, chosen, shown_texts)),
         survey.methods,
-        evaluation,
         tuple(_notes(survey, texts, chosen, shown_texts)),
         without_text=len(shown_texts) < len(chosen),
     )
     return report_page(report, most)
-
-
-def _evaluate(path: Path, keys: Sequence[Path], progress: Progress | None) -> dict[str, Any]:
-    figures = evaluate(path, keys, progress=progress).row
-    if not figures.sets:
-        raise InputError(f"no template of {path} is in these keys", file=str(keys[0]))
-    return asdict(figures)
 
 
 def _read_survey(path: Path, progress: Progress | None) -> _Survey:
@@ -194,7 +183,6 @@ def report_html(workspace: Workspace, run: str, most: int = MAX_FULL) -> str:
         rows,
         tuple(_message(workspace.message(run, rows[n].id)) for n in chosen),
         {method_label(*how): count for how, count in methods.items()},
-        workspace.evaluate(run) if description["keyed"] else None,
     )
     return report_page(report, most)
 

@@ -25,7 +25,6 @@ from partita.domains import PAIRS
 from partita.errors import InputError, PartitaError, Unknown
 from partita.files.strict import Place, integer_of, text_of
 from partita.files.writing import replacing
-from partita.results.exports import graphml, statement_rows
 from partita.results.result_lines import VERSION, template_of
 from partita.results.saved_results import Result, result_of
 from partita.store import reading, runs
@@ -119,15 +118,12 @@ class StoredRuns:
 
         With `excel_safe`, texts of CSV that a spreadsheet would run get a quote before them.
         """
-        if form not in (*FORMS, *MADE_TABLES.values()):
-            raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)}, graphml)")
-        if form != MADE_TABLES.get(table, form):
-            raise InputError(f"{table} cannot be written as {form} (expected {MADE_TABLES[table]})")
-        if table not in MADE_TABLES:
+        if form not in FORMS:
+            raise InputError(f"unknown format {form!r} (expected {', '.join(FORMS)})")
+        if table not in LINES:
             table_named(table)
-            if form not in FORMS:
-                expected = ", ".join(FORMS)
-                raise InputError(f"{table} cannot be written as {form} (expected {expected})")
+        elif form != "jsonl":
+            raise InputError(f"{table} cannot be written as {form} (expected jsonl)")
         with self.store.reading() as connection:
             row = runs.read_run(connection, run)
             if table == "results":
@@ -136,11 +132,6 @@ class StoredRuns:
                 keyed = keys_of_run(connection, run)
                 write_keys(out, keyed.values())
                 return len(keyed)
-            if table in ("graph", "statements"):
-                messages = _stored_messages(connection, run)
-                graph = table == "graph"
-                lines = graphml(messages) if graph else statement_rows(messages, run, excel_safe)
-                return _write(out, lines)
             return export_table(connection, run, table, form, out, excel_safe)
 
     def results_text(self, run: str) -> str:
@@ -277,15 +268,7 @@ def _messages(inputs: Sequence[Input]) -> Iterator[RawMessage | PartitaError]:
     return chain(messages, read_texts(paths) if paths else ())
 
 
-# made from several tables: as run writes results, as train reads keys, mentions as a graph, and
-# statements of FollowTheMoney; each with its only format
-MADE_TABLES = {"results": "jsonl", "keyed": "jsonl", "graph": "graphml", "statements": "csv"}
-
-
-def _stored_messages(connection: Connection, run: str) -> Iterator[dict[str, Any]]:
-    for entry in runs.message_rows(connection, run):
-        if not entry["error"]:
-            yield reading.read_message(connection, run, entry["message"])
+LINES = ("results", "keyed")  # made from several tables: as run writes results, train reads keys
 
 
 def _write(out: Path, lines: Iterator[str]) -> int:
@@ -295,6 +278,12 @@ def _write(out: Path, lines: Iterator[str]) -> int:
             stream.write(f"{line}\n")
             count += 1
     return count
+
+
+def _stored_messages(connection: Connection, run: str) -> Iterator[dict[str, Any]]:
+    for entry in runs.message_rows(connection, run):
+        if not entry["error"]:
+            yield reading.read_message(connection, run, entry["message"])
 
 
 def _results(connection: Connection, row: dict[str, Any]) -> Iterator[str]:

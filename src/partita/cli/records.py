@@ -14,7 +14,6 @@ from partita.cli.console import Console
 from partita.errors import InputError
 from partita.files.writing import refuse_inputs, write_atomically
 from partita.options import (
-    CHART,
     EXCEL_SAFE,
     MEMORY,
     REPORT_JSON,
@@ -195,7 +194,6 @@ class TableOutputs(Options):
     explain: tuple[str, str] | None = option(
         "Explain why two records are together or not", metavar="A B"
     )
-    chart: Path | None = option(CHART)
     json: bool = option(REPORT_JSON, False)
     memory: str | None = option(MEMORY)
     work: int | None = option("Draws for each large set", metavar="N", min=1, shown="250")
@@ -286,7 +284,7 @@ def link(options: LinkCommand, console: Console) -> None:
     Examples:
       partita link people.csv --out clusters.csv
       partita link people.csv --settings-out model.json --review questions.csv
-      partita link people.csv --out clusters.csv --explain 3 17 --chart why.svg
+      partita link people.csv --out clusters.csv --explain 3 17
       partita link clinic.csv register.parquet --one-to-one --out clusters.csv
       partita link new.csv --reference register.csv --out matches.csv
     """
@@ -375,8 +373,6 @@ def _show(console: Console, clusters: "Clusters", outputs: TableOutputs) -> None
         from partita.app.explain import explain
 
         found = explain(clusters, *outputs.explain)
-        if outputs.chart is not None:
-            found.save_chart(outputs.chart)
     if outputs.json:
         more = {} if found is None else {"explanation": found.to_dict()}
         console.json(clusters.summary.to_dict() | more, ensure_ascii=True)

@@ -8,9 +8,8 @@ import typer
 
 from partita.cli.command import command, root
 from partita.cli.console import Console
-from partita.files.writing import refuse_inputs, write_atomically
+from partita.files.writing import refuse_inputs
 from partita.options import (
-    CHART,
     DOMAIN,
     GAZETTEER,
     REPORT_JSON,
@@ -78,7 +77,7 @@ class EvaluateCommand(EvaluateOptions):
 
     results: Path = argument("Results (JSONL), or clusters (CSV)", "RESULTS")
     keys: tuple[Path, ...] = option(KEYS, ...)
-    plot: Path | None = option("Save a reliability diagram: F.svg, F.html or F.png")
+    plot: Path | None = option("Save reliability diagrams: F.svg")
     json: bool = option(REPORT_JSON, False)
 
 
@@ -123,7 +122,6 @@ class ExplainCommand(ExplainOptions):
     set_name: str = argument("Name of the coreference set", "SET")
     left: str = argument("Id of a template in the set", "LEFT")
     right: str = argument("Id of another template", "RIGHT")
-    chart: Path | None = option(CHART)
     json: bool = option(REPORT_JSON, False)
 
 
@@ -136,9 +134,8 @@ def explain(options: ExplainCommand, console: Console) -> None:
     set changed that probability.
 
     \b
-    Examples:
+    Example:
       partita explain results.jsonl 1 A B
-      partita explain results.jsonl 1 A B --chart why.svg
     """
     from partita.app.explain import explain
 
@@ -150,8 +147,6 @@ def explain(options: ExplainCommand, console: Console) -> None:
         parameters=options.parameters,
         domain=options.domain,
     )
-    if options.chart is not None:
-        found.save_chart(options.chart)
     console.report(found, options.json)
 
 
@@ -189,9 +184,7 @@ class ExperimentCommand(ExperimentOptions):
         "Folders of messages with keys, key files, or CoNLL-U files or folders", "CORPUS..."
     )
     gazetteer: Path | None = option(GAZETTEER)
-    charts: Path | None = option(
-        "Save charts of reliability and bits by size to a folder (SVG)", metavar="DIR"
-    )
+    charts: Path | None = option("Save reliability diagrams to a folder (SVG)", metavar="DIR")
     json: bool = option(REPORT_JSON, False)
 
 
@@ -329,7 +322,6 @@ class TraceCommand(Options):
 
     file: str = argument("File of messages; - reads standard input", "FILE")
     domain: str = option(DOMAIN, "depots")
-    html: Path | None = option("Write the trace as one HTML file")
     phase: str = option("Show only this phase", "", metavar="NAME")
 
 
@@ -381,25 +373,14 @@ def trace(options: TraceCommand, console: Console) -> None:
     \b
     Examples:
       partita rules trace message.txt
-      partita rules trace message.txt --domain my-domain --html trace.html
+      partita rules trace message.txt --domain my-domain
       echo "A depot was found in Kinston." | partita rules trace - --phase groups
     """
     from partita.app.authoring import trace_file
+    from partita.views.rules import trace_text
 
-    file, html = options.file, options.html
-    traced = trace_file(file, options.domain, options.phase)
-    if html is None:
-        from partita.views.rules import trace_text
-
-        for one in traced:
-            console.say(trace_text(one.message, one.seen, console.width))
-        return
-    from partita.views.rules import trace_html
-
-    refuse_inputs(html, [file])
-    seen = [(one.message, one.seen) for one in traced]
-    write_atomically(html, trace_html(seen, f"{file} through {options.domain}"))
-    console.note(f"{html} shows what each phase saw")
+    for one in trace_file(options.file, options.domain, options.phase):
+        console.say(trace_text(one.message, one.seen, console.width))
 
 
 @command(RulesTestCommand, "test", rules)

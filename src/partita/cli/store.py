@@ -58,7 +58,7 @@ def _line(row: Sequence[str], wide: Sequence[int]) -> str:
     return "  ".join(cells)
 
 
-FORMS = ("csv", "jsonl", "parquet", "graphml")
+FORMS = ("csv", "jsonl", "parquet")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +89,7 @@ class ExportCommand(StoreOptions):
         metavar="NAME",
     )
     excel_safe: bool = option(EXCEL_SAFE, False)
-    to: str = option(
-        "Format: csv, jsonl or parquet; graphml for the table graph",
-        "csv",
-        metavar="FORM",
-        check=one_of(FORMS),
-    )
+    to: str = option("Format: csv, jsonl or parquet", "csv", metavar="FORM", check=one_of(FORMS))
 
 
 @command(RunsCommand)
@@ -129,7 +124,6 @@ def export(options: ExportCommand, console: Console) -> None:
     Examples:
       partita export monday --table entities --to csv --out entities.csv
       partita export monday --table results --to jsonl --out results.jsonl
-      partita export monday --table graph --to graphml --out mentions.graphml
     """
     from partita.app.workspace import open_workspace
     from partita.store.store import default_store
@@ -153,9 +147,6 @@ class ReportCommand(StoreOptions):
     texts: tuple[Path, ...] = option(
         "For a results file: the texts it was made from; repeatable", (), metavar="INPUT"
     )
-    keys: tuple[Path, ...] = option(
-        "For a results file: keys to evaluate against; repeatable", (), metavar="KEYS"
-    )
     most: int = option(
         "Number of messages shown in full, least certain first", 50, metavar="N", min=1
     )
@@ -167,9 +158,9 @@ def report(options: ReportCommand, console: Console) -> None:
 
     The report works offline and can be printed. It shows the messages with their
     templates coloured by cell, the configurations of every set, pair probabilities
-    before and after, entities with their slot values and, where there are keys,
-    calibration. It states what it leaves out. RUN is read from a results file if
-    that file exists, otherwise from the store.
+    before and after, and entities with their slot values. It states what it leaves
+    out. RUN is read from a results file if that file exists, otherwise from the
+    store.
 
     \b
     Examples:
@@ -177,7 +168,7 @@ def report(options: ReportCommand, console: Console) -> None:
       partita report results.jsonl --texts reports --out report.html
     """
     out = options.out
-    refuse_inputs(out, [options.run, *options.texts, *options.keys, options.store])
+    refuse_inputs(out, [options.run, *options.texts, options.store])
     page = _of_file(console, options) if is_file(options.run) else _of_store(options)
     write_atomically(out, page)
     console.note(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
@@ -192,15 +183,15 @@ def _of_file(console: Console, options: ReportCommand) -> str:
     from partita.app.report import report_of_results
 
     path = Path(options.run)
-    return report_of_results(path, options.texts, options.keys, options.most, console.progress)
+    return report_of_results(path, options.texts, options.most, console.progress)
 
 
 def _of_store(options: ReportCommand) -> str:
     from partita.app.report import report_html
     from partita.app.workspace import open_workspace
 
-    if options.texts or options.keys:
-        raise InputError("--texts and --keys are for results files (a store already has both)")
+    if options.texts:
+        raise InputError("--texts is for results files (a store already has the texts)")
     with closing(open_workspace(options.store, create=False)) as workspace:
         return report_html(workspace, options.run, options.most)
 

@@ -10,13 +10,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from partita.collection.knowledge import Knowledge, stated_relation
 from partita.errors import InputError
 from partita.files.writing import write_atomically, write_errors
-from partita.results.exports import OTHER_SCHEMA, SCHEMATA, xml_text
 from partita.tables.writing import csv_text, write_table
+
+# types of the domains as schemata of FollowTheMoney; any other is a thing to be described
+SCHEMATA = {
+    "person": "Person",
+    "organization": "Organization",
+    "place": "Address",
+    "event": "Event",
+}
+OTHER_SCHEMA = "LegalEntity"
 
 Edge = tuple[str, str, str]
 NODE_FIELDS = ("name", "type", "aliases", "documents", "certainty", "description", "source_ids")
@@ -209,9 +217,15 @@ def _graphml_lines(kb: Knowledge) -> Iterator[str]:
 
 def _data(values: Mapping[str, Any]) -> str:
     shown = {k: "; ".join(v) if isinstance(v, list) else str(v) for k, v in values.items()}
-    return "".join(f'<data key="{name}">{xml_text(text)}</data>' for name, text in shown.items())
+    return "".join(f'<data key="{name}">{_xml_text(text)}</data>' for name, text in shown.items())
 
 
 FORMS: Mapping[str, Callable[[Knowledge, Path], None]] = {
     "graphrag": _graphrag, "neo4j": _neo4j, "jsonld": _jsonld, "ftm": _ftm, "graphml": _graphml,
 }  # fmt: skip
+
+
+def _xml_text(value: str) -> str:
+    """Escape text; characters that XML cannot hold are replaced."""
+    shown = "".join(one if one >= " " or one in "\t\n\r" else "\ufffd" for one in value)
+    return escape(shown)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 
+from partita.errors import InputError
 from partita.evaluation.calibration import ReliabilityBin
+from partita.files.writing import write_atomically
+from partita.views.palette import STYLE
 
 # Control characters, lone surrogates and marks of text direction are replaced.
 CONTROLS = re.compile(
@@ -182,6 +186,21 @@ def reliability_plot(bins: Sequence[ReliabilityBin], label: str) -> Html:
             transform=f"translate(11 {_y(0.5):.1f}) rotate(-90)",
         ),
     )  # fmt: skip
+
+
+def save_plots(bins: Mapping[str, Sequence[ReliabilityBin]], path: Path) -> None:
+    """Write reliability plots beside each other, each under its name, as one SVG image."""
+    if path.suffix != ".svg":
+        raise InputError(f"unknown extension {path.suffix!r}; expected .svg", file=str(path))
+    width, above = LEFT + SIDE + 14, 20.0
+    plots = (
+        element("g", label_text(_x(0.0), 0, name, "axis"), reliability_plot(some, name),
+                transform=f"translate({n * width:g} {above:g})")
+        for n, (name, some) in enumerate(bins.items())
+    )  # fmt: skip
+    style = element("style", Html(STYLE))
+    image = drawing(len(bins) * width, above + TOP + SIDE + BELOW, "Reliability", style, *plots)
+    write_atomically(path, image.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
 
 
 def _dot(bin_: ReliabilityBin, most: int) -> Html:

@@ -19,11 +19,6 @@ def colour(name: str) -> str:
     return _LIGHT[name]
 
 
-def categories() -> list[str]:
-    """Return the colours of categories: strong enough for lines and dots."""
-    return [colour("accent"), colour("down"), *(colour(f"line-{n}") for n in range(1, CELLS))]
-
-
 def tinted(name: str, share: float) -> str:
     """Return a colour as rgba, with `share` as its opacity."""
     red, green, blue = (int(colour(name)[n : n + 2], 16) for n in (1, 3, 5))
@@ -66,16 +61,13 @@ td { overflow-wrap: anywhere }
 .drawn { width: 34%; min-width: 4rem; padding-right: 0; vertical-align: middle }
 .facts th { white-space: nowrap; width: 1% }
 .index { font-size: .92rem }
-.index thead th, .entities thead th, .sizes thead th { border-bottom: 1px solid var(--rule) }
+.index thead th, .entities thead th { border-bottom: 1px solid var(--rule) }
 .index tbody tr:nth-child(even) { background: var(--sunken) }
 .index td:first-child { padding-left: .4rem } .index th:first-child { padding-left: .4rem }
 .tiles { display: flex; flex-wrap: wrap; gap: .75rem }
 .tiles div { flex: 1 1 7rem; background: var(--sunken); border-radius: .5rem; padding: .6rem .9rem }
 .tiles b { display: block; font-size: 1.5rem; line-height: 1.3; font-variant-numeric: tabular-nums }
 .tiles span { color: var(--quiet) }
-.sizes { width: auto; margin-top: 1rem }
-.calibration { display: flex; flex-wrap: wrap; gap: 1.25rem 2rem; align-items: flex-start }
-.calibration > table { flex: 1 1 25rem; width: auto } .calibration figure { flex: 0 1 auto }
 """
 
 _MESSAGE = """

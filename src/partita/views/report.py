@@ -1,4 +1,4 @@
-"""Runs and messages as one HTML file: texts with their entities, sets, calibration."""
+"""Runs and messages as one HTML file: texts with their entities and sets."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ from partita.collection.exports import edges_of, entity_rows
 from partita.collection.knowledge import Knowledge
 from partita.core import Configuration, Entity, Figure, Listed, SlotValue, Template
 from partita.core.configurations import in_text_order
-from partita.evaluation.calibration import ReliabilityBin
 from partita.files.strict import Place
 from partita.pipeline import Resolved
 from partita.results.saved_results import Result, result_of
-from partita.views.charts import bins_of
 from partita.views.layout import (
     count_or_power,
     count_text,
@@ -39,7 +37,6 @@ from partita.views.markup import (
     element,
     join_markup,
     note_element,
-    reliability_plot,
     shorten,
     table_element,
     table_row,
@@ -143,7 +140,6 @@ class Report:
     rows: tuple[MessageRow, ...]
     messages: tuple[ReportMessage, ...]
     methods: Mapping[str, int] = field(default_factory=dict)
-    measured: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     without_text: bool = False
 
@@ -259,8 +255,6 @@ def report_page(report: Report, most: int = MAX_FULL) -> str:
     facts = table_element([*_settings(report.settings), *_methods(report.methods)], "facts")
     notes = join_markup(map(note_element, report.notes))
     parts = [_header(report), element("section", _tiles(report), notes, facts, id="summary")]
-    if report.measured is not None:
-        parts.append(calibration_section(report.measured))
     parts += [_list(report, shown)] if len(report.rows) > 1 else []
     parts.append(_messages(report, most))
     foot = element("footer", "Made with Partita")
@@ -275,8 +269,7 @@ def policy() -> str:
 
 
 def _header(report: Report) -> Html:
-    links = {"summary": True, "calibration": report.measured is not None,
-             "messages": len(report.rows) > 1, "details": True}  # fmt: skip
+    links = {"summary": True, "messages": len(report.rows) > 1, "details": True}
     nav = (element("a", name, href=f"#{name}") for name, present in links.items() if present)
     title = element("h1", element("small", "Partita report on "), shorten(report.title, 120))
     return element("header", title, element("nav", join_markup(nav)))
@@ -326,85 +319,6 @@ def _setting_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return shorten(", ".join(map(str, value)), 300)
     return f"{value:,}" if type(value) is int else shorten(str(value), 300)
-
-
-PAIR_BINS = "pairs between .05 and .95"
-LISTED_BINS = "listed configurations"
-
-
-def calibration_section(measured: Mapping[str, Any]) -> Html:
-    """The section on calibration, from the figures of an evaluation."""
-    diagrams = [
-        _figure(PAIR_BINS, bins_of(measured.get("pair_reliability", ()))),
-        _figure(LISTED_BINS, bins_of(measured.get("configuration_reliability", ()))),
-    ]
-    figures = table_element(_figures(measured), "facts")
-    parts = element("div", figures, *diagrams, class_="calibration")
-    caption = (
-        "Stated probability against observed frequency, in bins of equal count. The area of a dot "
-        "shows its count; points on the dashed line are well calibrated."
-    )
-    title = element("h2", "Calibration")
-    return element(
-        "section", title, element("p", caption), *_warning(measured), parts, _sizes(measured),
-        id="calibration",
-    )  # fmt: skip
-
-
-def _warning(measured: Mapping[str, Any]) -> Iterator[Html]:
-    if trained := measured.get("keys_learned_from"):
-        keys = "1 of these keys was" if trained == 1 else f"{trained:,} of these keys were"
-        warning = f"{keys} used to train this run's parameters: the figures are too optimistic."
-        yield note_element(warning, "warning")
-
-
-def _figure(what: str, bins: Sequence[ReliabilityBin]) -> Html:
-    total = sum(one.count for one in bins)
-    caption = element("figcaption", f"{what}: {total:,} statements")
-    if not bins:
-        return element("figure", caption, note_element("no statements"))
-    return element("figure", caption, reliability_plot(bins, f"Calibration of {what}"))
-
-
-def _figures(measured: Mapping[str, Any]) -> Iterator[Html]:
-    sets = int(measured.get("sets", 0))
-    messages = count_text(int(measured.get("documents", 0)), "message")
-    yield table_row(f"{count_text(sets, 'set')} in {messages}", title="keyed")
-    yield table_row(f"{int(measured.get('right', 0)):,} of {sets:,} sets", title="correct")
-    for label, name, digits in (
-        ("bits per set", "bits_per_set", 3),
-        ("bits per set as reported", "reported_bits_per_set", 3),
-        ("bits per template of a message", "bits_per_mention", 3),
-        ("Brier score of pairs", "brier", 4),
-        ("calibration error of pairs", "pair_reliability_error", 4),
-        ("calibration error of listed configurations", "configuration_reliability_error", 4),
-        ("CoNLL score", "conll", 4),
-    ):
-        if isinstance(measured.get(name), int | float):
-            value = f"{measured[name]:.{digits}f}{_spread(measured, name, digits)}"
-            yield table_row(value, title=label)
-
-
-def _spread(measured: Mapping[str, Any], name: str, digits: int) -> str:
-    """Return a 95 % interval over messages, or ""."""
-    interval = (measured.get("intervals") or {}).get(name)
-    if not isinstance(interval, Mapping):
-        return ""
-    return f" ({interval['low']:.{digits}f} to {interval['high']:.{digits}f})"
-
-
-def _sizes(measured: Mapping[str, Any]) -> Html:
-    rows = measured.get("sizes") or ()
-    if not rows:
-        return join_markup([])
-    titles = ("templates in the set", "sets", "correct", "bits per set")
-    heads = (element("th", name, class_="number") for name in titles)
-    lines = []
-    for one in rows:
-        bits = "-" if one["bits_per_set"] is None else f"{one['bits_per_set']:.3f}"
-        texts = (one["size"], f"{one['sets']:,}", f"{one['right']:,}", bits)
-        lines.append(table_row(*((text, "number") for text in texts)))
-    return table_element(lines, "sizes", heads)
 
 
 def _list(report: Report, shown: dict[int, int]) -> Html:

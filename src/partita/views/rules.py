@@ -1,4 +1,4 @@
-"""Lint problems and traces as text and HTML."""
+"""Lint problems and traces as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from partita.rules.domain import RuleProblem
 from partita.rules.extractor import PhaseTrace, RuleMatch, TracedPiece
 from partita.views.layout import clean, count_text
-from partita.views.markup import Html, document, element, join_markup, table_element, table_row
 
 MAX_LINES = 400  # of a phase
 
@@ -110,73 +109,3 @@ def _relative_path(file: str) -> str:
     except ValueError:  # another drive
         return file
     return near if len(near) < len(file) else str(Path(file))
-
-
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --built: #2a72; --mark: #888; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
-h1 { font-size: 1.3rem } h2 { font-size: 1.15rem } h3 { margin: 2rem 0 .5rem }
-.sentence { border-top: 1px solid var(--line); padding: .6rem 0 }
-.phrase { display: inline-block; margin: .1rem .25rem .1rem 0 }
-.built { background: var(--built); border-radius: .3rem; padding: 0 .3rem }
-small { color: var(--mark) }
-table { border-collapse: collapse; margin-top: .4rem; width: 100% }
-th, td { text-align: left; vertical-align: top; padding: .15rem .8rem .15rem 0 }
-th { font-weight: 500; color: var(--mark) } code { overflow-wrap: anywhere }
-nav a { margin-right: 1rem }
-"""
-
-
-def trace_html(messages: Sequence[tuple[str, Sequence[PhaseTrace]]], title: str) -> str:
-    """Return the traces of messages as an HTML file."""
-    body = (_message(n, name, seen) for n, (name, seen) in enumerate(messages))
-    return document(clean(title), _STYLE, None, element("h1", clean(title)), *body)
-
-
-def _message(n: int, name: str, seen: Sequence[PhaseTrace]) -> Html:
-    links = (element("a", clean(one.phase), href=f"#m{n}p{k}") for k, one in enumerate(seen))
-    phases = (_phase(one, f"m{n}p{k}") for k, one in enumerate(seen))
-    title = element("h2", f"Message {clean(name)}")
-    return join_markup([title, element("nav", *links), *phases])
-
-
-def _phase(seen: PhaseTrace, place: str) -> Html:
-    title = element("h3", f"{clean(seen.phase)} ", element("small", match_count(seen)))
-    limit = "The work limit for one message was reached here."
-    stopped = () if seen.whole else (element("p", limit),)
-    sentences = map(_sentence, seen.sentences, seen.wins)
-    return element("section", title, *stopped, *sentences, id=place)
-
-
-def _sentence(pieces: Sequence[TracedPiece], wins: Sequence[RuleMatch]) -> Html:
-    head = element("tr", *(element("th", name) for name in _TITLES))
-    table = (table_element([head, *map(_win, wins)]),) if wins else ()
-    return join_markup([element("div", *map(_piece, pieces), *table, class_="sentence"), "\n"])
-
-
-_TITLES = ("rule", "matched", "made or said", "beaten")
-
-
-def _piece(piece: TracedPiece) -> Html:
-    mark = element("small", clean(piece.mark))
-    name = "phrase built" if piece.built else "phrase"
-    return element("span", f"{clean(piece.text)} ", mark, class_=name)
-
-
-def _win(win: RuleMatch) -> Html:
-    place = f"{win.at.file.rpartition('/')[2]}:{win.at.line}" if win.at.line else ""
-    rule = join_markup([f"{clean(win.rule)} ", element("small", clean(place))])
-    made = join_markup((element("code", one) for one in _made(win)), element("br"))
-    beaten = ", ".join(f"{clean(rule)} ({size})" for rule, size in win.beaten)
-    return table_row(rule, clean(win.text), made, beaten)
-
-
-def _made(win: RuleMatch) -> Iterator[str]:
-    if win.kind:
-        yield f"kind={win.kind}"
-    if win.about:
-        yield f"about {clean(win.about)}"
-    yield from pairs(win.made)
-    if win.status:
-        yield clean(win.status)
-    yield from (f"left out {clean(one)}" for one in win.refused)

@@ -1,4 +1,4 @@
-"""The types of the service's answers, for its OpenAPI document and for `partita.client`."""
+"""The types of the service's answers, for its OpenAPI document."""
 
 from __future__ import annotations
 

@@ -371,7 +371,6 @@ EXPORT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
-    "graphml": "application/graphml+xml",
 }
 # a report is one file with its own styles and no scripts
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
@@ -438,7 +437,7 @@ EntityName = Annotated[str, _path_name("The id of an entity"), AfterValidator(_d
 Left = Annotated[Word, Query(description="A template of the set.")]
 Right = Annotated[Word, Query(description="Another template of the set.")]
 Author = Annotated[Word, Query(description="Whose keys.")]
-ExportFormat = Literal["csv", "jsonl", "parquet", "graphml"]
+ExportFormat = Literal["csv", "jsonl", "parquet"]
 
 
 # --- registration ---

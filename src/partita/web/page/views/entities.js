@@ -63,13 +63,12 @@ function controls(view, sorts, load) {
     view.other = other;
     reload();
   };
-  const downloads = [save("CSV", "export/entities.csv"), save("Graph", "export/graph.graphml")];
   return tableTools(
     view,
     sorts,
     reload,
     otherRuns(view.run, view.other, compare),
-    el("span", { class: "links exports" }, el("span", { class: "quiet" }, "Download"), ...downloads),
+    el("span", { class: "links exports" }, el("span", { class: "quiet" }, "Download"), save("CSV", "export/entities.csv")),
   );
 }
 

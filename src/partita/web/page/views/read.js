@@ -93,8 +93,6 @@ function exportLinks(run) {
     link("Report", "report.html"),
     link("Entities", "export/entities.csv"),
     link("Results", "export/results.jsonl"),
-    link("Graph", "export/graph.graphml"),
-    link("Statements", "export/statements.csv"),
   );
 }
 
