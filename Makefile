@@ -74,7 +74,8 @@ panel: $(VENV)/.dev
 
 # Every view of the page at 1440 and 390 pixels, in light and dark, into screenshots/.
 screenshots: $(VENV)/.dev
-	PARTITA_SCREENSHOTS=screenshots $(BIN)/python -m pytest tests/browser/test_views.py -q -n 0 -k test_a_view
+	PARTITA_SCREENSHOTS=screenshots $(BIN)/python -m pytest tests/browser/test_views.py \
+		tests/browser/test_collection.py -q -n 0 -k "test_a_view or collection or compared"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site build dist

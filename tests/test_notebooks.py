@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "docs/notebooks"
 
 
 @pytest.mark.filterwarnings("default")  # those of Jupyter are not ours
-@pytest.mark.parametrize("name", ["text", "clusters", "sources"])
+@pytest.mark.parametrize("name", ["text", "clusters", "sources", "documents"])
 def test_a_notebook_runs_and_shows_what_it_made(name: str, tmp_path: Path) -> None:
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)

@@ -410,7 +410,7 @@ class BuildOptions(Options):
     """Options of build."""
 
     source: Any = in_python("Texts, files, folders, results; or what `system` wrote", ())
-    out: Any = option("Folder of the knowledge base; one that exists grows", type=Path)
+    out: Any = option("Folder of the knowledge base; an existing one is extended", type=Path)
     entities: Any = option(
         "Entities of another system (CSV, JSONL, Parquet) with id, name, type, description, "
         "document",
@@ -418,17 +418,17 @@ class BuildOptions(Options):
     )
     relations: Any = option("Relations between these entities: source, target, type", type=Path)
     system: str | None = option(
-        f"Read what another system wrote: {', '.join(SYSTEMS)}",
+        f"Read the output of another system: {', '.join(SYSTEMS)}",
         flag="--from",
         metavar="NAME",
         check=one_of(SYSTEMS),
     )
     labels: Any = option(
-        "Pairs of records that a person judged, left,right,same; they hold from now on", type=Path
+        "Judged pairs of records (left,right,same); they hold from now on", type=Path
     )
     remove: tuple[str, ...] = option("Document to take out; repeatable", (), metavar="ID")
-    refit: bool = option("Learn from all labels how high scores must be", False)
-    worlds: int = option("Draws of who is who to keep", 100, metavar="N", min=1)
+    refit: bool = option("Recalibrate the scores with all labels", False)
+    worlds: int = option("Number of worlds (draws of who is who) to keep", 100, metavar="N", min=1)
     domain: str = option(DOMAIN, "general")
     mentions: Any = option(
         "Mentions to use in place of those found: JSONL with spans, CoNLL-U or CoNLL-2012",
@@ -457,8 +457,8 @@ class FuseOptions(Options):
         type=Path,
     )
     most_detailed: bool = option(
-        "With a hierarchy, put the most detailed value first that the truth is, or lies within, "
-        "with a probability of at least 1/2",
+        "With a hierarchy, put the most detailed value first that contains the truth with a "
+        "probability of at least 1/2",
         False,
     )
     objects: Any = option("List of valid objects; any other object is an error", type=Path)

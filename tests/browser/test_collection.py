@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 
 from browser.conftest import CORPUS, WORK
 from browser.person import Person
-from browser.test_views import picture_file, screenshots, serious
+from browser.test_views import FAINT, picture_file, screenshots, serious
 from knowledge import HOSTILE, write_knowledge_base
 from partita.app.runner import Settings, usual_budget
 from partita.app.workspace import open_workspace
@@ -99,9 +99,15 @@ def test_the_texts_of_a_run_are_one_collection(
         client.post("/runs/articles/messages", json=body).raise_for_status()
     person.go("entities", run="articles")
     person.sees("nav a", "Collection").click()
+    person.sees(".view-collection .entity-table")
     row = person.sees(".entity-row", "Bayline Shipping")
     assert row.find_element("css selector", "td.number").text == "3"  # documents
     assert serious(person) == []
+    for scheme in ("dark", "light"):
+        person.colours(scheme)
+        assert person.run(FAINT) == []
+        assert serious(person) == []
+    screenshots(person, "collection")
     person.picture(picture_file(tmp_path, "collection"), tallest=640)
     person.size(390, 900)
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -109,6 +115,11 @@ def test_the_texts_of_a_run_are_one_collection(
     person.sees(".entity-row a", "Bayline Shipping").send_keys(Keys.ENTER)
     person.sees("h1", "Bayline Shipping")
     person.sees("li b", "friday")
+    for scheme in ("dark", "light"):
+        person.colours(scheme)
+        assert person.run(FAINT) == []
+        assert serious(person) == []
+    screenshots(person, "entity")
     assert person.log() == []
     client.delete("/runs/articles").raise_for_status()
 

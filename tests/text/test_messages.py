@@ -519,6 +519,7 @@ def test_the_form_is_sniffed_and_can_be_given(tmp_path: Path) -> None:
         (b"a depot\0", "is binary: character 7 is NUL (expected plain text)"),
         ("depot".encode("utf-16-le"), "; try --encoding utf-16-le"),
         (b"\x89PNG\r\n\x1a\n\0\0", "is a picture (expected plain text)"),
+        (b"PAR1\x15\x04", "is a table (expected plain text)"),
         ("Caf\xe9".encode("latin-1") + b" x", "byte 3 is not utf-8"),
         ("Café".encode()[:-1], "ends within a character at byte 3"),
         (b"\xef\xbb\xbfCaf\xe9 x", "byte 6 is not utf-8"),

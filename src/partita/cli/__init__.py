@@ -72,9 +72,9 @@ def partita(
         bool, typer.Option("--debug", help="Show the traceback of every error.")
     ] = False,
 ) -> None:
-    """Resolve who is who in messages and records, with probabilities.
+    """Resolve who is who in texts and records, with probabilities.
 
-    Example: partita solve pairs.csv
+    Example: partita run article.txt
     """
     if debug:
         os.environ["PARTITA_DEBUG"] = "1"  # worker processes get it too

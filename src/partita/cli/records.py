@@ -51,7 +51,7 @@ class BuildCommand(BuildOptions):
         (),
     )
     to: str | None = option(
-        f"Also write it for others, in KB/NAME: {', '.join(FORMS)}",
+        f"Also export it to KB/NAME: {', '.join(FORMS)}",
         metavar="NAME",
         check=one_of(FORMS),
     )
@@ -63,7 +63,7 @@ class QueryCommand(Options):
     """Options of the command query."""
 
     base: Path = argument("Folder that partita build wrote", "KB")
-    sql: str | None = optional_argument("A question in SQL, a SELECT", "[SQL]")
+    sql: str | None = optional_argument("A SELECT statement", "[SQL]")
     worlds: bool = option("Answer in every world: each figure gets a 90 % interval", False)
     explain: tuple[str, str] | None = option(
         "Explain why two records are the same or not", metavar="A B"
@@ -74,11 +74,12 @@ class QueryCommand(Options):
 
 @command(BuildCommand)
 def build(options: BuildCommand, console: Console) -> None:
-    """Make one knowledge base of many documents, or of another system's entities.
+    """Build one knowledge base from many documents.
 
-    Says who is who across documents, with probabilities. The folder has tables
-    (Parquet) and draws of whole worlds. Called again with further documents, it
-    grows and ids persist. Needs: pip install 'partita[link]'
+    The documents may also be entities of another system. The knowledge base says who
+    is who across documents, with probabilities. Its folder has tables (Parquet) and
+    draws of whole worlds. Further documents extend it, and ids persist.
+    Needs: pip install 'partita[link]'
 
     \b
     Examples:
@@ -106,7 +107,9 @@ def build(options: BuildCommand, console: Console) -> None:
 
 @command(QueryCommand)
 def query(options: QueryCommand, console: Console) -> None:
-    """Ask a knowledge base in SQL: read only, with an interval for each figure.
+    """Query a knowledge base in SQL (read only).
+
+    With --worlds each figure has an interval.
 
     Tables: documents, mentions, records, entities, names, values, relations,
     contradictions, review, alternatives, kept_apart, worlds.
@@ -276,9 +279,9 @@ def cluster(options: ClusterCommand, console: Console) -> None:
 def link(options: LinkCommand, console: Console) -> None:
     """Deduplicate a table of records, or link several.
 
-    Splink compares the records. By default the columns are compared as their
-    headers and values suggest, and the model is trained without labels. Every
-    record is in the output. Needs: pip install 'partita[link]'
+    No labels or settings are needed: columns are compared as their headers and
+    values suggest, and the model adapts to the tables. The output has every record.
+    Needs: pip install 'partita[link]'
 
     \b
     Examples:

@@ -224,17 +224,17 @@ class KeysCommand(Options):
 
     messages: tuple[Path, ...] = argument("Files or folders of messages", "MESSAGES...")
     domain: str = option(DOMAIN, "depots")
-    out: Path = option("File of keys; keys that it has already count", Path("keys.jsonl"))
+    out: Path = option("File of keys; those already in it are kept", Path("keys.jsonl"))
 
 
 @command(KeysCommand)
 def keys(options: KeysCommand, console: Console) -> None:
     """Write keys (gold labels) in the terminal.
 
-    The set whose key teaches most comes first, with the most probable answer: a
-    letter for each mention, the same letter for the same thing. Return accepts the
-    answer; other letters replace it (aab). - skips the set, u takes the last key
-    back, q ends. Every key is saved at once, and the next call goes on.
+    The most informative set comes first, with its most probable answer: a letter for
+    each mention, the same letter for the same thing. Return accepts the answer; other
+    letters replace it (aab). - skips the set, u undoes the last key, q quits. Every
+    key is saved at once; run the command again to continue.
 
     \b
     Examples:
@@ -274,7 +274,7 @@ def keys(options: KeysCommand, console: Console) -> None:
 
 
 domain = typer.Typer(
-    rich_markup_mode=None, no_args_is_help=True, help="Begin a domain of your own."
+    rich_markup_mode=None, no_args_is_help=True, help="Create a domain of your own."
 )
 root.add_typer(domain, name="domain")
 
@@ -288,7 +288,7 @@ class NewDomainCommand(Options):
 
 @command(NewDomainCommand, "new", domain)
 def new(options: NewDomainCommand, console: Console) -> None:
-    """Write a small domain that works, with comments, to be changed.
+    """Write a small working domain, with comments.
 
     \b
     Examples:
@@ -368,7 +368,7 @@ def lint(options: LintCommand, console: Console) -> None:
 
 @command(TraceCommand, app=rules)
 def trace(options: TraceCommand, console: Console) -> None:
-    """Show what each phase saw in the messages of a file, and which rule won.
+    """Show what each phase saw, and which rule won.
 
     \b
     Examples:

@@ -43,8 +43,9 @@ from partita.options import (
 )
 from partita.plugins import PACKAGES, where_from
 
+TABLES = (".csv", ".tsv", ".parquet")
 EVERYWHERE = ("jsonl", "corefud", "brat", "html")  # formats of every domain
-NOTE = 110  # columns of the line that says what the model learned from
+NOTE = 71  # columns of the line that says what the model learned from
 
 if TYPE_CHECKING:
     from partita.app.batch import OutputForms
@@ -88,7 +89,7 @@ class RunCommand(RunOptions):
     workers: int | None = option(WORKERS)
     durable: bool = option(
         "Wait until each message is on disk, in --out and in a store (SQLite), so that a power "
-        "cut loses none that was finished. Slower",
+        "cut loses no finished message. Slower",
         False,
     )
 
@@ -100,11 +101,11 @@ class RunCommand(RunOptions):
 
 @command(RunCommand)
 def run(options: RunCommand, console: Console) -> None:
-    """Extract entities and resolve coreference in messages.
+    """Extract entities and resolve coreference in texts.
 
-    Templates are extracted by the rules of a domain. Every coreference set gets a
-    probability distribution over its configurations. Failures are reported;
-    processing continues.
+    The domain general reads any English text; other domains extract templates by
+    their own rules. Every answer has a probability. Failures are reported; processing
+    continues.
 
     \b
     Examples:
@@ -177,6 +178,9 @@ def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -
     elif model != "uniform":
         learned = f"{model} with parameters learned from {runner.parameters.learned_from}"
         console.note(cut_text(learned, NOTE))
+    for name in options.inputs:
+        if Path(name).suffix.lower() in TABLES:
+            console.note(f"{name}: is read as text; link, cluster and fuse read tables")
     return runner
 
 

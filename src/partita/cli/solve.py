@@ -43,7 +43,7 @@ class DemoCommand(Options):
 
 @command(DemoCommand)
 def demo(options: DemoCommand, console: Console) -> None:
-    """Resolve a text, a cluster and a contradiction; say what to type next.
+    """Show what Partita does, in thirty lines.
 
     \b
     Examples:

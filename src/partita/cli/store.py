@@ -229,10 +229,11 @@ class ServeCommand(Options):
 
 @command(ServeCommand)
 def serve(options: ServeCommand, console: Console) -> None:
-    """Serve the web page and the HTTP service for a store; open the page.
+    """Serve the web page and the HTTP service.
 
-    The service binds to loopback unless --host is given. It then requires a token;
-    if none is given, one is generated and printed. Press Ctrl-C to stop.
+    The page opens in the browser. The service binds to loopback unless --host is given. It
+    then requires a token; if none is given, one is generated and printed. Press Ctrl-C to
+    stop.
 
     \b
     Examples:

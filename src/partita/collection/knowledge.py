@@ -424,7 +424,7 @@ def _for(row: Mapping[str, float], a: EntityRecord, b: EntityRecord) -> list[str
     if row["gender_equal"]:
         found.append(f"both {a.gender}")
     if row["type_equal"] == 1.0:
-        found.append(f"both a {a.type}")
+        found.append(f"both {'an' if a.type[:1] in 'aeio' else 'a'} {a.type}")
     if row["nearby"] >= 0.15:
         found.append("similar sentences")
     return found[:3]

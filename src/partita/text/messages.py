@@ -40,6 +40,7 @@ BINARY = (
     (b"\xff\xd8\xff", "a picture"),
     (b"\xd0\xcf\x11\xe0", "an office document"),
     (b"\x7fELF", "a program"),
+    (b"PAR1", "a table"),
 )
 
 

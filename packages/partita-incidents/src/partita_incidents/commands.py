@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from partita.cli.console import Console
     from partita_incidents.score import Marked
 
-Keys = Annotated[Path, typer.Argument(metavar="KEY", help="Answer key in the MUC-4 format.")]
+Keys = Annotated[Path, typer.Argument(metavar="KEY", help="Answer key in the MUC-4 format")]
 Responses = Annotated[
     list[Path],
     typer.Argument(
         metavar="RESPONSE...",
-        help="Answers of a system in the same format; several systems give a table.",
+        help="Answers of a system in the same format; several systems give a table",
     ),
 ]
 More = Annotated[
     list[Path] | None,
-    typer.Option("--key", metavar="F", help="Further key file; repeatable."),
+    typer.Option("--key", metavar="F", help="Further key file; repeatable"),
 ]
 Json = Annotated[bool, typer.Option("--json", help=REPORT_JSON.help)]
 Gazetteer = Annotated[Path | None, typer.Option(metavar="F", help=GAZETTEER.help)]
-Each = Annotated[bool, typer.Option("--messages", help="Also print the scores of every message.")]
+Each = Annotated[bool, typer.Option("--messages", help="Also print the scores of every message")]
 
 
 def score_muc(
@@ -89,9 +89,9 @@ def _marked(console: Console, keys: list[Path], response: Path) -> Marked:
 
 Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE...", help="Files or folders of MUC-4 messages and their keys."),
+    typer.Argument(metavar="FILE...", help="Files or folders of MUC-4 messages and their keys"),
 ]
-Out = Annotated[Path, typer.Option(metavar="F", help="Output file.")]
+Out = Annotated[Path, typer.Option(metavar="F", help="Output file")]
 
 
 def train_muc(files: Files, out: Out, gazetteer: Gazetteer = None) -> None:

@@ -86,7 +86,7 @@ function form(view, domains, about, status, add) {
       el(
         "details",
         {},
-        el("summary", {}, "Special texts"),
+        el("summary", {}, "Texts of a special domain"),
         labelled("Domain", domainMenu),
         covers,
       ),

@@ -10,7 +10,8 @@ import { hrefFor, replaceRoute } from "../router.js";
 
 const PAGE_SIZE = 40;
 const LARGEST_PAGE = 1000; // that the service gives at once
-const MOST_SIMILAR = 10; // questions of an entity
+const MOST_QUESTIONS = 5; // of a kind, about an entity
+const HOPELESS = 0.1; // the probability below which nobody is asked whether two are the same
 const LABELS_KEY = "partita.collection.labels";
 /** @type {[string, string][]} */
 const COLUMNS = [
@@ -96,7 +97,7 @@ function entityTable(rows, view, reload) {
       el("td", {}, row.type),
       el("td", { class: "number" }, count(row.documents)),
       el("td", { class: "number" }, count(row.mentions)),
-      el("td", {}, likely(row.certainty)),
+      row.records > 1 ? el("td", {}, likely(row.certainty)) : el("td", { class: "quiet" }, "in one text"),
       el("td", {}, row.aliases.slice(0, 4).join(" · ")),
     ),
   );
@@ -111,6 +112,11 @@ const likely = (p) =>
 function entityPage(entity) {
   const { name, type, names, values, mentions, relations, contradictions, similar, description } = entity;
   const size = `${plural(mentions.length, "mention")} in ${plural(entity.documents, "document")}`;
+  const [inside, outside] = [true, false].map((one) =>
+    similar.filter((/** @type {any} */ pair) => (pair.left_entity === pair.right_entity) === one),
+  );
+  const possible = outside.filter((/** @type {any} */ pair) => pair.probability >= HOPELESS);
+  const statements = [...Map.groupBy(relations, relationKey).values()];
   const byDocument = [...Map.groupBy(mentions, (/** @type {any} */ one) => one.document)];
   return [
     el("p", { class: "links" }, el("a", { href: hrefFor("collection", { entity: "" }) }, "All entities")),
@@ -134,9 +140,10 @@ function entityPage(entity) {
         el("li", {}, `${one.slot.toLowerCase()}: ${one.values.join(" or ")} (${one.documents.join(", ")})`),
       ),
     ),
-    panel("May be the same", similar.slice(0, MOST_SIMILAR).map((/** @type {any} */ one) => similarItem(entity, one))),
+    panel("May be the same", possible.slice(0, MOST_QUESTIONS).map(question)),
+    panel("May not belong here", inside.slice(0, MOST_QUESTIONS).map(question)),
     relations.length ? titledPanel("Relations", responsive((width) => neighbourGraph(entity, width))) : null,
-    panel("", relations.map((/** @type {any} */ one) => relationItem(one))),
+    panel("", statements.map(relationItem)),
     panel(
       "Mentions",
       byDocument.map(([document, some]) =>
@@ -153,38 +160,47 @@ const panel = (title, items) =>
     : null;
 
 /** @param {any} relation */
-const relationItem = ({ source, source_name, target, target_name, relation, document }) =>
-  el(
+const relationKey = ({ source, relation, target }) => JSON.stringify([source, relation, target]);
+
+/** The same statement of one text, or of several. @param {any[]} same */
+function relationItem(same) {
+  const [{ source, source_name, target, target_name, relation }] = same;
+  const documents = [...new Set(same.map(({ document }) => document))].filter(Boolean);
+  return el(
     "li",
     {},
     el("a", { href: hrefFor("collection", { entity: source }) }, source_name),
     ` ${relation || "–"} `,
     el("a", { href: hrefFor("collection", { entity: target }) }, target_name),
-    document ? ` (${document})` : "",
+    documents.length ? ` (${documents.join(", ")})` : "",
   );
+}
 
-/** Another entity that may be the same, with the question. @param {any} entity @param {any} pair */
-function similarItem(entity, pair) {
-  const own = pair.left_entity === entity.entity;
-  const [other, name] = own ? [pair.right_entity, pair.right_name] : [pair.left_entity, pair.left_name];
+/** A pair of names in two texts, which a person may judge. @param {any} pair */
+function question(pair) {
   const status = el("span", { class: "quiet", role: "status" });
   const judge = (/** @type {number} */ same) => {
     const kept = labels().filter(([left, right]) => left !== pair.left || right !== pair.right);
     localStorage.setItem(LABELS_KEY, JSON.stringify([...kept, [pair.left, pair.right, same]]));
     replaceContent(status, `${plural(labels().length, "label")}. `, button("Download the labels", downloadLabels, { class: "link-button" }));
   };
+  const reasons = [`probability ${probability(pair.probability)}`];
+  if (pair.for) reasons.push(`for: ${pair.for}`);
+  if (pair.against) reasons.push(`against: ${pair.against}`);
   return el(
     "li",
-    {},
-    el("a", { href: hrefFor("collection", { entity: other }) }, name),
-    ": ",
-    likely(pair.probability),
-    pair.for ? `, for: ${pair.for}` : "",
-    pair.against ? `, against: ${pair.against}` : "",
-    " ",
-    el("span", { class: "links" }, button("Same", () => judge(1)), button("Different", () => judge(0)), status),
+    { class: "question" },
+    nameIn(pair.left_entity, pair.left_name, pair.left),
+    " and ",
+    nameIn(pair.right_entity, pair.right_name, pair.right),
+    el("span", { class: "quiet" }, `: ${reasons.join("; ")}`),
+    el("span", { class: "tools" }, button("Same", () => judge(1)), button("Different", () => judge(0)), status),
   );
 }
+
+/** @param {string} entity @param {string} name @param {string} record a text and an entity of it */
+const nameIn = (entity, name, record) =>
+  el("span", {}, el("a", { href: hrefFor("collection", { entity }) }, name), ` (${record.replace(/:[^:]*$/, "")})`);
 
 /** @returns {[string, string, number][]} */
 const labels = () => JSON.parse(localStorage.getItem(LABELS_KEY) ?? "[]");

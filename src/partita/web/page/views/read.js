@@ -109,6 +109,6 @@ function setLinks(run, message, set) {
   const parameters = { run, message, set: set.set };
   return [
     el("a", { href: hrefFor("why", parameters) }, "Why?"),
-    el("a", { href: hrefFor("key", parameters) }, "Key this set"),
+    el("a", { href: hrefFor("key", parameters) }, "Label this set"),
   ];
 }

@@ -78,7 +78,7 @@ function form(load) {
       { class: "quiet" },
       "Choose records or pair scores that you ",
       el("a", { href: hrefFor("add") }, "added"),
-      " in the menu above. Or open scores (as Splink has them), clusters to compare, or both, without storing them.",
+      " in the menu above, or open files of scores (as Splink writes them), of clusters, or both; these are not stored.",
     ),
     el(
       "div",
@@ -207,7 +207,7 @@ function summaryText({ summary, total }) {
     `${count(total)} with several records`;
   const expected =
     summary.precision &&
-    `expected precision ${share(summary.precision)}, recall ${share(summary.recall)}`;
+    `expected precision ${share(summary.precision)}, recall of the compared pairs ${share(summary.recall)}`;
   const differing =
     summary.differing_sets !== undefined &&
     `${plural(summary.differing_sets, "set")} where ${review.clusters?.name} disagrees`;
