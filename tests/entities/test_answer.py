@@ -69,6 +69,14 @@ def test_the_share_of_an_entity_is_that_of_its_closest_earlier_member() -> None:
     assert entity_shares(pairs[3, :3], np.array([0, 0, 1])).tolist() == [0.4, 0.2]
 
 
+def test_the_largest_share_stays_where_doubtful_members_overlap() -> None:
+    # "him" is listed with Larsen, and may be Zelensky: "Zelensky" is no less surely the President
+    row, labels = np.array([0.1, 0.3, 0.96]), np.array([0, 0, 1])
+    assert np.allclose(entity_shares(row, labels), [0.04, 0.96])
+    assert np.allclose(entity_shares(np.array([0.8, 0.6]), np.array([0, 1])), [0.8, 0.2])
+    assert np.allclose(entity_shares(np.array([1.0 + 1e-12, 0.6]), np.array([0, 1])), [1.0, 0.0])
+
+
 def test_a_mention_that_is_most_probably_new_starts_an_entity() -> None:
     """What follows goes along if it is closer to it."""
     pairs = symmetric(4, p01=0.9, p02=0.32, p12=0.3, p03=0.3, p13=0.3, p23=0.8)

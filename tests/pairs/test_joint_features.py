@@ -69,6 +69,32 @@ def test_words_in_common() -> None:
                    made("b", "Lee", "name", 50, NAME="Lee")) & column.PART_OF_NAME  # fmt: skip
 
 
+def test_names_without_a_common_word() -> None:
+    def both(earlier: str, later: str, **said: object) -> int:
+        one = made("a", earlier, "name", NAME=earlier)
+        return related(one, made("b", later, "name", 50, NAME=later, **said))
+
+    others = column.OTHER_FULL_NAME | column.OTHER_HALF_NAME | column.OTHER_NAME
+    assert both("Mark Hurd", "Ursula Stein") & others == column.OTHER_FULL_NAME
+    assert both("Mark Hurd", "Stein") & others == column.OTHER_HALF_NAME
+    assert both("Hurd", "Stein") & others == column.OTHER_NAME
+    assert both("Mark Hurd", "Hurd") & others == 0
+    assert both("Mark Hurd", "National Player") & others == column.OTHER_HALF_NAME
+    assert both("Mark Hurd", "Chief Officer", APPOSITION_OF="a") & others == 0
+    assert related(made("a", "Mark Hurd", "name", NAME="Mark Hurd"),
+                   made("b", "the officer", "definite", 50)) & others == 0  # fmt: skip
+
+
+def test_a_noun_has_the_name_in_apposition_to_it() -> None:
+    noun = made("a", "its president", "definite", DETERMINER="its")
+    name = made("b", "Ursula Stein", "name", 50, NAME="Ursula Stein", APPOSITION_OF="a")
+    other = made("c", "Mark Hurd", "name", 100, NAME="Mark Hurd")
+    bits = relations(joint_columns([noun, name, other], {}).mentions)
+    assert bits[1, 0] & column.APPOSED
+    assert bits[2, 0] & column.OTHER_FULL_NAME
+    assert not relations(joint_columns([noun, other], {}).mentions)[1, 0] & column.OTHER_FULL_NAME
+
+
 def test_numerals_and_pronouns() -> None:
     bits = related(made("a", "May 2015", "name"), made("b", "May 2016", "name", 50))
     assert bits & column.OTHER_NUMERAL

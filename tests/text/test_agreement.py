@@ -46,6 +46,21 @@ def test_they_are_hardly_ever_one_man(text: str, one_man: str) -> None:
     assert stated(text, one_man, they) < 0.15
 
 
+@pytest.mark.parametrize(
+    ("text", "one", "other"),
+    [
+        (
+            "Mark Hurd would buy the firm. Its president, Ursula Stein, warned that he could fail.",
+            "Mark Hurd", "Ursula Stein",
+        ),
+        ("Peter Marsh met a journalist. The editor, Jane Doe, wrote.", "Peter Marsh", "Jane Doe"),
+        ("The minister, Carl Berg, spoke. The mayor, Tom Ray, left.", "Carl Berg", "Tom Ray"),
+    ],
+)  # fmt: skip
+def test_persons_with_other_names_are_others(text: str, one: str, other: str) -> None:
+    assert stated(text, one, other) < 0.1
+
+
 def test_a_reflexive_is_the_subject() -> None:
     assert stated("The mayor thanked himself.", "The mayor", "himself") > 0.9
 

@@ -71,7 +71,8 @@ def entity_shares(row: FloatArray, labels: IntArray) -> FloatArray:
     """Return the share of each entity, by label, in the readings of a mention.
 
     It is the largest probability of a pair with one of the earlier mentions, which the row has.
-    What the shares leave of 1 is that of a new entity; where they exceed 1, it has none.
+    What the shares leave of 1 is that of a new entity. Where they exceed 1, since doubtful mentions
+    of one entity may belong to another, the largest stays, and the others share what it leaves.
     """
     shares = np.zeros(int(labels.max()) + 1)
     known = np.flatnonzero(row >= MIN_READING_SHARE)
@@ -80,4 +81,10 @@ def entity_shares(row: FloatArray, labels: IntArray) -> FloatArray:
         if share > best.get(label, 0.0):
             best[label] = share
     shares[list(best)] = list(best.values())
+    others = shares.sum() - shares.max()
+    if others + shares.max() > 1.0:
+        top = int(shares.argmax())
+        scaled = shares * (max(0.0, 1.0 - shares[top]) / others)
+        scaled[top] = min(1.0, shares[top])
+        return scaled
     return shares

@@ -61,8 +61,9 @@ def concatenate_decisions(parts: Sequence[Decisions]) -> Decisions:
 FAR_SCORE = -8.0  # initial score of a far cell
 BASE = 64.0  # what the linear unit adds to all scores, so that its sum stays above 0
 LINEAR = 1.0  # output of the linear unit: its weights move so much faster
-# "he" beside a cell of "she", "they" beside one man, "him" beside the subject of its verb: examples
-# are too few to teach how much stands against it. Characteristics, their values and the weight.
+# "he" beside a cell of "she", "they" beside one man, "him" beside the subject of its verb, a person
+# with a given name beside one with another name: examples are too few to teach how much stands
+# against it. Characteristics, their values and the weight.
 AGAINST = (
     (code.C_GENDER, (8 + 2, 8 + 6, 16 + 1, 16 + 5), 8.0),
     (
@@ -72,6 +73,7 @@ AGAINST = (
     ),
     (code.C_BINDING, (code.CLASHES + 1 + 1,), 8.0),
     (code.C_BINDING, (code.CLASHES + 1 + 2,), 4.0),
+    (code.C_OTHER_NAME, (5 + 2,), 4.0),
 )  # fmt: skip
 CLASHING = np.concatenate([offsets(CELL)[k] + np.array(values) for k, values, _ in AGAINST])
 CLASH_WEIGHTS = -np.repeat([w for *_, w in AGAINST], [len(values) for _, values, _ in AGAINST])

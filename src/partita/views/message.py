@@ -295,8 +295,7 @@ class DocumentView:
             for place, template in enumerate(distribution.set.templates):
                 if template.id not in done and place:
                     shares = entity_shares(value[place, :place], labels[:place])
-                    total = float(shares.sum())
-                    if max(float(shares.max()) / max(1.0, total), 1.0 - total) < below:
+                    if max(float(shares.max()), 1.0 - float(shares.sum())) < below:
                         yield _decision(template, shares, ordered)
             done |= set(distribution.set.ids)
 
@@ -309,11 +308,10 @@ class DocumentView:
 
 
 def _decision(template: Template, shares: FloatArray, entities: Sequence[Entity]) -> Decision:
-    total = float(shares.sum())
     choices: list[tuple[Entity | None, float]] = [
-        (entities[n], float(shares[n]) / max(1.0, total)) for n in np.flatnonzero(shares).tolist()
+        (entities[n], float(shares[n])) for n in np.flatnonzero(shares).tolist()
     ]
-    choices.append((None, max(0.0, 1.0 - total)))
+    choices.append((None, max(0.0, 1.0 - float(shares.sum()))))
     return Decision(template, tuple(sorted(choices, key=lambda choice: -choice[1])))
 
 

@@ -45,8 +45,9 @@ SINGULAR, PLURAL = 1, 2
     FLAGS, LENGTH, MODIFIERS, DETERMINER, POSITION, POINTER, START, END, HEAD_COUNT, COMPLEMENT,
     CERTAINTY, PRESENCE, RARITY, NOUN_CLASS, PARTS, WORD, GOVERNOR, QUOTE, QUESTION, TURN,
     HEAD_AT, GOVERNOR_AT, SUBJECT_AT, FRONTED, CLAUSE, CLAUSE_ABOVE, CLAUSE_ABOVE_THAT,
-) = range(39)  # fmt: skip
-ATTRIBUTES = 39
+    FULL_NAME,
+) = range(40)  # fmt: skip
+ATTRIBUTES = 40
 PARTITIVE, COORDINATED = 1, 2  # bits of PARTS
 SCALE, LIMIT = 4096, 8  # weights of the table are multiples of 1 / SCALE, smaller than LIMIT
 SLOPE = 0.1  # of a hidden unit below 0
@@ -55,8 +56,10 @@ UNIT = 1000  # probabilities of types are whole numbers of thousandths
 (
     SAME_TEXT, SAME_HEAD, ALL_OF_LATER, ALL_OF_EARLIER, SHARED_WORD, SAME_STEM, ACRONYM,
     SHARED_NAME, PART_OF_NAME, NESTED, APPOSED, PREDICATED, HEAD_INSIDE, SIBLINGS, OTHER_NUMERAL,
-    DENIED,
-) = (1 << bit for bit in range(16))  # fmt: skip
+    DENIED, OTHER_FULL_NAME, OTHER_HALF_NAME, OTHER_NAME,
+) = (1 << bit for bit in range(19))  # fmt: skip
+# The last three: names without a common word, both with a given name first, one of them, none.
+OTHER_NAMES = 16
 # Above the bits: how the modifiers compare. None; only the earlier, only the later has some; the
 # same; some in common; others.
 MODIFIED = 20
@@ -180,6 +183,7 @@ CELL = (
     CodeTable("binding", 18, "argument beside a member, possessor or possession of one"),
     CodeTable("path", 3 * (PATHS + 2), "the most telling place of a member in this sentence"),
     CodeTable("last sentence", 2 * (LASTS + 1), "the most telling place in the sentence before"),
+    CodeTable("other name", 10, "a member is named, in common or in other words; of a person"),
 )  # fmt: skip
 
 (
@@ -196,8 +200,8 @@ CELL = (
     C_PHRASE, C_GOVERNORS, C_FIT, C_CELL_CLASS, C_PARTS,
     C_ALIKE_SENTENCES, C_ALIKE_NUMBER, C_NOUN_SENTENCES, C_NOUN_GROUP,
     C_NOUN_NUMBER, C_PRONOUN_SENTENCES, C_AGE, C_SUITS, C_CLUSTER, C_QUOTE, C_VOICES,
-    C_SPEAKER_RANK, C_NAME_GENDER, C_PRONOUNS, C_BINDING, C_PATH, C_LAST,
-) = range(73)  # fmt: skip
+    C_SPEAKER_RANK, C_NAME_GENDER, C_PRONOUNS, C_BINDING, C_PATH, C_LAST, C_OTHER_NAME,
+) = range(74)  # fmt: skip
 OWN, GATING = C_HABIT + 1, C_HABIT
 
 NEW = (
@@ -250,8 +254,8 @@ EVIDENCE = {
     "words in common": (
         "likeness", "nearest likeness", "alike members", "cover", "numerals", "modifiers",
         "other complement", "rivals", "strongest", "shared word", "alike sentences",
-        "alike number", "best likeness", "overlaps", "likest", "best shared word", "head count",
-        "split", "complement",
+        "alike number", "other name", "best likeness", "overlaps", "likest", "best shared word",
+        "head count", "split", "complement",
     ),
     "gender and number": (
         "number", "gender", "name gender", "pronouns", "pronoun", "noun number", "agreeing rank",

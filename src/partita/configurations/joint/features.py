@@ -283,16 +283,31 @@ def _texts(templates: Sequence[Template]) -> list[_Text]:
     """Return the words of each expression."""
     inner: dict[str, list[tuple[Template, list[str]]]] = {}
     words = [words_of(template) for template in templates]
+    names = _names(templates)
     for template, own in zip(templates, words, strict=True):
         inner.setdefault(str(template.context.get("PARENT", "")), []).append((template, own))
     return [
-        _text(template, own, inner.get(template.id, ()))
+        _text(template, own, inner.get(template.id, ()), names.get(template.id, ""))
         for template, own in zip(templates, words, strict=True)
     ]
 
 
+def _names(templates: Sequence[Template]) -> dict[str, str]:
+    """Return the names of templates, a noun's from the name in apposition to it.
+
+    So "its president" has it in "Its president, Ursula Stein, said".
+    """
+    own = {template.id: str(template.slots.get("NAME", "")) for template in templates}
+    apposed = {
+        str(template.context["APPOSITION_OF"]): own[template.id]
+        for template in templates
+        if template.form == "name" and "APPOSITION_OF" in template.context
+    }
+    return {name: own[name] or apposed.get(name, "") for name in own}
+
+
 def _text(
-    template: Template, words: list[str], inner: Sequence[tuple[Template, list[str]]]
+    template: Template, words: list[str], inner: Sequence[tuple[Template, list[str]]], name: str
 ) -> _Text:
     kind, (head, parts) = kind_of(template, words), _head(template, words, inner)
     if kind <= code.LAST_PRONOUN:
@@ -300,8 +315,8 @@ def _text(
     telling = [word for word in words if _tells(word)]
     if template.form == "name":
         telling = ["company" if word in COMPANIES else word for word in telling]
-    name = [w for w in str(template.slots.get("NAME", "")).lower().split() if _tells(w)]
-    return _Text(words, kind, head, parts, telling or [head or "?"], name)
+    parts_of_name = [word for word in name.lower().split() if _tells(word)]
+    return _Text(words, kind, head, parts, telling or [head or "?"], parts_of_name)
 
 
 def _head(
@@ -465,6 +480,7 @@ def _attributes(
         row[code.LEXEME_ID] = lexicon.get(_lexeme(template, text.words, text.kind), 0)
         row[code.MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
         row[code.COMPLEMENT] = _complement(template, text.words)
+        row[code.FULL_NAME] = len(text.name) > 1 and share_of_women(text.name[0]) is not None
     nominal = attributes[:, code.KIND] > code.LAST_PRONOUN
     attributes[:, code.RARITY] = np.where(nominal, rarities_of([text.head for text in texts]), 0)
     _parents(attributes, templates)

@@ -18,6 +18,7 @@ from partita.configurations.joint import codes as code
 from partita.core import IntArray
 
 NEAR_SUBJECT = 3  # words from a subject to its verb: Mary wanted to see her
+NAMESAKES = code.SAME_HEAD | code.ACRONYM | code.APPOSED | code.PREDICATED | code.HEAD_INSIDE
 Attributes = NDArray[np.int32]
 Sets = tuple[IntArray, IntArray]
 
@@ -65,7 +66,7 @@ def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
         if strings[i, 0] > 0 and strings[j, 0] > 0:
             bits |= _texts(attributes, strings, i, j)
             bits |= _words(attributes, words, rarity, i, j)
-            bits |= _names(names, i, j) | _numerals(numerals, i, j)
+            bits |= _names(attributes, names, i, j, bits) | _numerals(numerals, i, j)
             bits |= _modifiers(modifiers, i, j) << code.MODIFIED
             bits |= _phrase(phrases[i], phrases[j]) << code.PHRASE
         row[i] = bits
@@ -137,13 +138,20 @@ def _rarest(begin: IntArray, held: IntArray, rarity: IntArray, i: int, j: int) -
 
 
 @uncounted
-def _names(names: Sets, i: int, j: int) -> int:
-    """Return the bits of common parts of `names`, a set for each mention."""
+def _names(attributes: Attributes, names: Sets, i: int, j: int, bits: int) -> int:
+    """Return the bits of common parts of `names`, a set for each mention, or of none in common.
+
+    What the other `bits` tie may have two names ("Charles, King of ...").
+    """
     begin, held = names
+    earlier, later = begin[i + 1] - begin[i], begin[j + 1] - begin[j]
+    if earlier == 0 or later == 0:
+        return 0
     shared = _common(begin, held, i, j)
     if shared == 0:
-        return 0
-    whole = shared == begin[j + 1] - begin[j] or shared == begin[i + 1] - begin[i]
+        full = attributes[i, code.FULL_NAME] + attributes[j, code.FULL_NAME]
+        return 0 if bits & NAMESAKES else code.OTHER_NAME >> full
+    whole = shared in (later, earlier)
     return code.SHARED_NAME | code.PART_OF_NAME if whole else code.SHARED_NAME
 
 

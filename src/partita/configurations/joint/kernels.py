@@ -94,6 +94,7 @@ STRONG = (
     code.SAME_TEXT | code.SAME_HEAD | code.SHARED_WORD | code.SHARED_NAME | code.SAME_STEM
     | code.ACRONYM | code.APPOSED | code.PREDICATED | code.DENIED
 )  # fmt: skip
+PERSON = code.TYPES.index("person")
 FAR_AGREEMENT = 2  # up to this bin of agreement the types differ
 LONG_AGO = 60  # mentions since the last of a cell, after which it is out of sight
 SALIENT = 5  # members from which a cell is never out of sight
@@ -164,6 +165,7 @@ def describe_cell(
     out[code.C_AGREEMENT], out[code.C_CELL_TYPE] = agreement, likeliest_type(cell)
     _own(mention, _around(attributes, mention), out)
     _words(seen, bits, out)
+    _names(mention, bits, out)
     _meanings(attributes, kin, cell, seen, j, out)
     _distances(mention, last, j - cell[LAST], out)
     _members(mention, attributes[cell[FIRST]], last, cell, out)
@@ -400,6 +402,19 @@ def _words(seen: Small, bits: int, out: Codes) -> None:
     out[code.C_COVER] = cover + (bits & code.ALL_OF_LATER > 0)
     out[code.C_MODIFIERS] = seen[MODIFIERS_THERE]
     out[code.C_NUMERALS] = seen[CLASH]
+
+
+@uncounted
+def _names(mention: Small, bits: int, out: Codes) -> None:
+    """Code whether names of the cell have words in common with the mention's, or are others.
+
+    0 no names on both sides, 1 in common; others, 2 both with a given name, 3 one, 4 none of them;
+    and 5 more of persons.
+    """
+    other, shared = _lowest(bits >> code.OTHER_NAMES, 3), bits & code.SHARED_NAME > 0
+    persons = mention[code.TYPE] == PERSON and out[code.C_CELL_TYPE] == PERSON
+    known = 1 if shared else 1 + other if other > 0 else 0
+    out[code.C_OTHER_NAME] = 5 * persons + known
 
 
 @uncounted
