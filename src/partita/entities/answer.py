@@ -84,7 +84,7 @@ def entity_shares(row: FloatArray, labels: IntArray) -> FloatArray:
     others = shares.sum() - shares.max()
     if others + shares.max() > 1.0:
         top = int(shares.argmax())
-        scaled = shares * (max(0.0, 1.0 - shares[top]) / others)
+        scaled: FloatArray = shares * (max(0.0, 1.0 - shares[top]) / others)
         scaled[top] = min(1.0, shares[top])
         return scaled
     return shares
