@@ -282,3 +282,45 @@ def test_a_store_is_read_like_its_texts(tmp_path):
     stored, read = build(tmp_path / "runs.db"), build(folder)
     for table in ("records", "entities", "relations"):
         assert stored.to_pandas(table).equals(read.to_pandas(table))
+
+
+def test_a_folder_of_mixed_files_has_a_line_for_each_that_is_set_aside(tmp_path):
+    folder = tmp_path / "mixed"
+    (folder / "deeper").mkdir(parents=True)
+    for name, text in TEXTS.items():
+        (folder / f"{name}.txt").write_text(text)
+    (folder / "deeper" / "d.txt").write_text("Ada Okafor came to Lisbon.")
+    lines = [json.dumps({"id": "j1", "text": TEXTS["c"]}), '{"id": "j2"}', "no JSON"]
+    (folder / "lines.jsonl").write_text("\n".join(lines))
+    (folder / "nodes.csv").write_text("id,name\n1,Ada Okafor\n")
+    (folder / "empty.txt").write_text("")
+    (folder / "noise.txt").write_bytes(bytes(range(256)))
+    (folder / "paper.pdf").write_bytes(b"%PDF-1.4 cut off")
+    (folder / "russian.txt").write_text(
+        "Президент сказал, что завод в Москве будет закрыт.", "utf-8"
+    )
+    (folder / "german.txt").write_text(
+        "Die Kanzlerin sprach gestern in Berlin mit dem Vorstand der Bank und sagte, dass die "
+        "Regierung den Bau nicht unterstützen wird, weil die Kosten zu hoch sind.", "utf-8",
+    )  # fmt: skip
+    said = []
+    kb = build(folder, out=tmp_path / "KB", note=said.append)
+    assert {one.id for one in kb.knowledge.documents} == {"a", "b", "c", "deeper/d", "j1"}
+    aside = {
+        "lines.jsonl, line 2: has no field 'text'": "(and 1 more)",
+        "nodes.csv: is a table": "--entities",
+        "empty.txt: is empty": "",
+        "noise.txt: is binary": "",
+        "paper.pdf: ": "pdf",
+        "russian.txt: the text does not seem to be English": "Russian",
+        "german.txt: the text does not seem to be English": "German",
+    }
+    assert len(said) == len(aside)
+    for start, part in aside.items():
+        [line] = [one for one in said if one.startswith(f"left out: {folder / start}")]
+        assert part in line
+        assert "\n" not in line
+    done = CliRunner().invoke(app, ["build", str(folder), "--out", str(tmp_path / "KB")])
+    assert done.exit_code == 0
+    with pytest.raises(InputError, match=r"no documents: .*is a table"):
+        build(folder / "nodes.csv")

@@ -43,11 +43,13 @@ from partita.errors import InputError, PartitaError
 from partita.files.writing import write_atomically
 from partita.linkage.labels import read_labels
 from partita.options import BuildOptions, described
+from partita.tables import is_table_name
 from partita.text.annotations import mention_source, with_mentions
-from partita.text.messages import parse_message, read_texts
+from partita.text.messages import JSON_SUFFIXES, parse_message, read_texts
 from partita.text.raw_messages import RawMessage
 
 PAGE = "html"  # a form of export, beside those of collection/exports.py
+TABLE = "is a table (expected texts; --entities reads entities of another system)"
 RESULT_FIELDS = {"version", "message"}
 LABEL_STEPS = 40
 SQLITE = b"SQLite format 3\0"  # how its files start
@@ -235,9 +237,20 @@ def _add_texts(
             if file is not None:
                 add_document(file, one)
             report(f"{done:,} documents read")
-    for failure in failures if kept else ():
-        (options.note or (lambda text: None))(f"left out: {failure}")
+    for line in _left_out(failures) if kept else ():
+        (options.note or (lambda text: None))(f"left out: {line}")
     return done
+
+
+def _left_out(failures: Sequence[Failure]) -> Iterator[str]:
+    """Yield a line for each file with something left out: the first error, and how many more."""
+    files: dict[str, list[Failure]] = {}
+    for one in failures:
+        file = one.error.file if isinstance(one.error, InputError) else None
+        files.setdefault(file or str(one), []).append(one)
+    for first, *others in files.values():
+        more = f" (and {len(others):,} more)" if others else ""
+        yield f"{first if first.name else first.error}{more}"
 
 
 def _extracted(
@@ -259,16 +272,22 @@ def _extracted(
     pending: dict[str, RawMessage] = {}
     runner = Runner(Settings.of(options.domain, seed=options.seed))
     known = {name: one.digest for name, one in kept.items()}
-    for outcome in run_messages(
-        _pending(texts, options, pending, known), runner, OutputForms(json=True), Earlier(),
-        options.workers,
-    ):  # fmt: skip
+    problems: list[PartitaError] = []
+    given = _pending(texts, options, pending, known, problems)
+    forms = OutputForms(json=True)
+    for outcome in run_messages(given, runner, forms, Earlier(), options.workers):
         text = pending.pop(outcome.name, None)
         if outcome.error or text is None:
-            yield Failure(outcome.name or "input", InputError(outcome.error))
+            yield Failure(outcome.name, InputError(outcome.error))
             continue
         lines = [json.loads(line) for line in outcome.lines]
-        yield _document(text.id, text.text, lines, parse_message(text).fields, message_hash(text))
+        found = _document(text.id, text.text, lines, parse_message(text).fields, message_hash(text))
+        if outcome.notes and not found.records:  # another language, or no words
+            problem = outcome.notes[-1].partition(";")[0]
+            yield Failure("", InputError(problem, file=text.file or text.id))
+            continue
+        yield found
+    yield from (Failure("", error) for error in problems)
 
 
 def _listed(source: Any) -> list[Any]:
@@ -283,7 +302,8 @@ def _pending(
     options: BuildOptions,
     pending: dict[str, RawMessage],
     known: Mapping[str, str],
-) -> Iterator[RawMessage | PartitaError]:
+    problems: list[PartitaError],
+) -> Iterator[RawMessage]:
     """Yield the texts that are new or changed, and keep them until their results are there."""
 
     def every() -> Iterator[Any]:
@@ -297,14 +317,15 @@ def _pending(
     if options.mentions is not None:
         given = with_mentions(given, mention_source(options.mentions))
     for one in given:
-        if isinstance(one, RawMessage):
-            if known.get(one.id) == message_hash(one):
-                continue
-            if one.id in pending:
-                yield InputError(f"two documents are called {one.id}", file=one.file or None)
-                continue
+        if isinstance(one, PartitaError):
+            problems.append(one)
+        elif is_table_name(one.file) and Path(one.file).suffix.lower() not in JSON_SUFFIXES:
+            problems.append(InputError(TABLE, file=one.file))
+        elif one.id in pending:
+            problems.append(InputError(f"two documents are called {one.id}", file=one.file or None))
+        elif known.get(one.id) != message_hash(one):
             pending[one.id] = one
-        yield one
+            yield one
 
 
 def _is_store(source: Any) -> bool:

@@ -5,6 +5,7 @@ PDF needs pypdf (`pip install "partita[documents]"`); the others need nothing.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from email import policy
@@ -40,6 +41,7 @@ def _pdf(data: bytes, file: str, limit: int) -> str:
     except ImportError as error:
         problem = 'needs pypdf to be read (expected pip install "partita[documents]")'
         raise InputError(problem, file=file) from error
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # the error says what matters
     pages, size = [], 0
     try:
         for page in PdfReader(BytesIO(data)).pages:
