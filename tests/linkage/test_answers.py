@@ -528,6 +528,10 @@ def test_a_share_of_nothing_is_unknown_and_none_exceeds_one() -> None:
     nothing = partita.cluster([("a", "b", 0.0)], records=["a", "b", "c"]).summary
     assert nothing.precision is None
     assert nothing.recall is None
+    for count in (1, 2, 40):  # all are sure, but so few tell little about others
+        recall = partita.cluster([(f"a{n}", f"b{n}", 1.0) for n in range(count)]).summary.recall
+        assert recall is not None
+        assert recall.low <= recall.value * count / (count + 2.9)
     sure = partita.cluster([(f"a{n}", f"b{n}", 1.0) for n in range(300)]).summary
     for value in (sure.precision, sure.recall):
         assert value is not None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from oracles.people import people
 from partita.errors import InputError
 from partita.linkage.record_columns import FEW, cell_text, cleaned, guess_columns, guess_kind, iso
-from partita.linkage.record_tables import read_records
+from partita.linkage.record_tables import dated, read_records
 from partita.linkage.splink_engine import Patterns, fit_patterns, link_type
 from partita.linkage.splink_settings import BlockingRule, candidate_rules, choose_rules, comparison
 
@@ -65,6 +68,48 @@ def test_dates_may_have_names_of_months(text: str) -> None:
 @pytest.mark.parametrize("text", ["Suite 12 2015", "May 2015", "31 Feb 2011", "4 Mar 15"])
 def test_other_texts_with_numbers_are_no_dates(text: str) -> None:
     assert iso(text) is None
+
+
+AMERICAN = ["03/25/1994", "04/05/1994", "11/12/2001"]
+BRITISH = ["25/03/1994", "05/04/1994", "12/11/2001"]
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected", "said"),
+    [
+        ([AMERICAN], [["1994-03-25", "1994-04-05", "2001-11-12"]], ["month first"]),
+        ([BRITISH], [BRITISH], []),
+        ([AMERICAN, BRITISH], [["1994-03-25", "1994-04-05", "2001-11-12"], BRITISH],
+         ["month first"]),
+        ([AMERICAN, ["04/05/1994", "05/05/1994"]],  # the other table decides
+         [["1994-03-25", "1994-04-05", "2001-11-12"], ["1994-04-05", "1994-05-05"]],
+         ["month first"] * 2),
+        ([["04/05/1994", "05/04/1994"]], [["04/05/1994", "05/04/1994"]], ["day or month first"]),
+        ([["04.05.1994", "05.04.1994"]], [["04.05.1994", "05.04.1994"]], []),
+        ([["1994-03-25", "1994-05-04"]], [["1994-03-25", "1994-05-04"]], []),
+    ],
+)  # fmt: skip
+def test_the_order_of_day_and_month_is_that_of_the_column(
+    tables: list[list[str]], expected: list[list[str]], said: list[str]
+) -> None:
+    notes: list[str] = []
+    rows = [
+        [{"id": f"{k}.{n}", "born": day, "name": f"x{n}"} for n, day in enumerate(table)]
+        for k, table in enumerate(tables)
+    ]
+    found = read_records(rows, note=notes.append)
+    assert found.columns["born"] == [day for table in expected for day in table]
+    told = [note for note in notes if "dates in born" in note]
+    assert [text in note for text, note in zip(said, told, strict=True)] == [True] * len(said)
+
+
+@given(st.lists(st.dates(date(1700, 1, 1), date(2100, 1, 1)), min_size=1, max_size=30))
+def test_dates_of_a_decided_column_are_read_as_they_were_written(days: list[date]) -> None:
+    days = [*days, date(1994, 3, 25), date(1994, 3, 26)]
+    for style in ("%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y"):
+        texts = [day.strftime(style) for day in days]
+        found, _ = dated({"born": texts}, ["a"] * len(days), lambda text: None)
+        assert [iso(text or "") for text in found["born"]] == [day.isoformat() for day in days]
 
 
 def test_labels_of_columns_are_unique_and_need_no_quotes() -> None:

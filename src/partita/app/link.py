@@ -13,7 +13,7 @@ from partita.app.cluster import Clusters, cluster_scores, sets_to_review
 from partita.core import Budget, Id
 from partita.core.tabular import Columns
 from partita.errors import InputError
-from partita.linkage.cluster_tables import ClusterSummary, ExpectedValue
+from partita.linkage.cluster_tables import ClusterSummary, ExpectedValue, possible_recall
 from partita.linkage.engines import chosen_engine, open_engine
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import (
@@ -259,7 +259,7 @@ def doubted(summary: ClusterSummary, reported: int, model: Settings) -> ClusterS
     return replace(
         summary,
         precision=_widened(summary.precision.value, width),
-        recall=_widened(recall, width),
+        recall=possible_recall(_widened(recall, width), true),
     )
 
 

@@ -39,6 +39,7 @@ from partita.linkage.record_tables import (
     Scored,
     Settings,
     columns_to_compare,
+    dated,
     record_ids,
 )
 from partita.linkage.sets import Sets
@@ -90,9 +91,11 @@ def record_table(
     """Return records as a table whose columns are the slots of the schema."""
     columns = {slot: [_cell(one.template.slots.get(slot)) for one in records]
                for slot in schema.slots}  # fmt: skip
-    compared = columns_to_compare(columns, frozenset(), note)
     sources = [one.source for one in records]
-    return RecordTable(record_ids(sources, _own_ids(records)), sources, columns, compared)
+    found, month_first = dated(columns, sources, note)
+    compared = columns_to_compare(found, frozenset(), note)
+    ids = record_ids(sources, _own_ids(records))
+    return RecordTable(ids, sources, found, compared, month_first=month_first)
 
 
 def _own_ids(records: Sequence[SourceRecord]) -> list[Id]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,9 @@ from partita.linkage.sets import Sets
 MIN_LISTED_ALTERNATIVE = 0.001  # probability from which an alternative is listed
 BITS = 0.05  # that an answer must remove to be asked for
 LEVEL = (0.025, 0.975)
+# Where n true pairs are expected and all are in clusters, a share of missed ones up to 3/n stays
+# possible with 95 % (the rule of three).
+POSSIBLY_MISSED = 3.0
 
 Original = Callable[[Sequence[str]], Sequence[Id]]
 Columns = dict[str, Sequence[Any]]
@@ -308,7 +311,10 @@ def cluster_summary(
         parameters=None if parameters is None else asdict(parameters),
         entities=estimated(of.entities / FIXED, entities),
         precision=_ratio(of.right / FIXED, float(of.reported), right, float(of.reported)),
-        recall=_ratio(of.right / FIXED, of.true_pairs / FIXED, right, true_pairs + of.lost / FIXED),
+        recall=possible_recall(
+            _ratio(of.right / FIXED, of.true_pairs / FIXED, right, true_pairs + of.lost / FIXED),
+            of.true_pairs / FIXED,
+        ),
         kept=kept,
     )
 
@@ -370,6 +376,13 @@ def _ratio(
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = np.where(np.asarray(wholes) > 0.0, parts / wholes, 1.0)
     return estimated(min(1.0, part / whole), np.minimum(ratios, 1.0))
+
+
+def possible_recall(recall: ExpectedValue | None, true: float) -> ExpectedValue | None:
+    """Return a recall whose interval has what so few expected true pairs or matches say."""
+    if recall is None:
+        return None
+    return replace(recall, low=min(recall.low, recall.value * true / (true + POSSIBLY_MISSED)))
 
 
 def binary_entropy(p: FloatArray) -> FloatArray:

@@ -217,10 +217,11 @@ def tokens_of(value: str) -> list[str]:
 
 
 _DATES = (
-    (re.compile(r"^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ].*)?$").match, (1, 2, 3)),
-    (re.compile(r"^(\d{4})(\d{2})(\d{2})(?:\.0)?$").match, (1, 2, 3)),
-    (re.compile(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})$").match, (3, 2, 1)),
+    re.compile(r"^(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?:[T ].*)?$").match,
+    re.compile(r"^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?:\.0)?$").match,
+    re.compile(r"^(?P<d>\d{1,2})[-/.](?P<m>\d{1,2})[-/.](?P<y>\d{4})$").match,
 )
+_EITHER = re.compile(r"^(\d{1,2})[-/](\d{1,2})[-/]\d{4}$").match  # with dots the day is first
 
 
 _MONTHS = {  # by how their names begin in English, German, French, Spanish and Italian
@@ -238,12 +239,13 @@ _NAMED_DATES = (
 )
 
 
-def _date_parts(value: str) -> list[int] | None:
+def _date_parts(value: str, month_first: bool) -> list[int] | None:
     """Return year, month and day of a text that is a date; a month above 12 is taken as the day."""
-    for match, order in _DATES:
+    for match in _DATES:
         if found := match(value):
-            numbers = [int(found[n]) for n in order]
-            return [numbers[0], *numbers[2:0:-1]] if numbers[1] > 12 >= numbers[2] else numbers
+            year, month, day = (int(found[part]) for part in "ymd")
+            turned = month > 12 >= day or (month_first and day <= 12 and bool(_EITHER(value)))
+            return [year, day, month] if turned else [year, month, day]
     for match, (day, month) in zip(_NAMED_DATES, ((1, 2), (2, 1)), strict=True):
         if found := match(plain_words(value)):
             number = _MONTHS.get(found[month][:4]) or _MONTHS.get(found[month][:3])
@@ -251,13 +253,24 @@ def _date_parts(value: str) -> list[int] | None:
     return None
 
 
-def iso(value: str) -> str | None:
-    """Return a date as YYYY-MM-DD, None for other texts."""
-    numbers = _date_parts(value)
+def iso(value: str, month_first: bool = False) -> str | None:
+    """Return a date as YYYY-MM-DD, None for other texts; `month_first` where either may be."""
+    numbers = _date_parts(value, month_first)
     try:
         return date(*numbers).isoformat() if numbers and numbers[0] >= 1700 else None
     except ValueError:
         return None
+
+
+def date_orders(values: Texts) -> Counter[str]:
+    """Count the dates in figures that have the day first, the month first, or may have either."""
+    found = (_EITHER(value) for value in values if value is not None)
+    parts = ((int(one[1]), int(one[2])) for one in found if one)
+    return Counter(
+        "either" if first <= 12 and second <= 12 else "day" if first > 12 else "month"
+        for first, second in parts
+        if first != second and min(first, second) <= 12
+    )
 
 
 def _digits(value: str) -> str | None:

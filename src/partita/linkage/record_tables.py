@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,17 @@ import numpy as np
 from partita.core import FloatArray, Id, IntArray
 from partita.errors import InputError
 from partita.linkage.column_alignment import aligned_names
-from partita.linkage.record_columns import IDS, Column, cell_text, guess_columns, is_label, prepared
+from partita.linkage.record_columns import (
+    IDS,
+    Column,
+    cell_text,
+    date_orders,
+    guess_columns,
+    guess_kind,
+    is_label,
+    iso,
+    prepared,
+)
 from partita.tables import Note, Table, read_table
 from partita.tables.columns import ids_of
 
@@ -33,13 +43,17 @@ ID_HEADER = re.compile(  # of a first column that may hold ids
 
 @dataclass(frozen=True, slots=True)
 class RecordTable:
-    """The records of one or several sources: the id and the source of each, and its values."""
+    """The records of one or several sources: the id and the source of each, and its values.
+
+    `month_first` are the sources and columns whose dates were written so, as 03/25/1994.
+    """
 
     ids: Sequence[Id]
     sources: Sequence[str]
     columns: Mapping[str, Sequence[str | None]]
     to_compare: Sequence[Column]
     text_only: Sequence[str] = ()
+    month_first: Set[tuple[str, str]] = frozenset()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -125,7 +139,9 @@ def read_records(
     sources = [_read(table, n, unique_id, note) for n, table in enumerate(_named(tables), 1)]
     sources, text_only = _aligned(sources, note)
     names = list(dict.fromkeys(name for source in sources for name in source.columns))
-    joined = {name: [v for source in sources for v in _values(source, name)] for name in names}
+    joined: dict[str, Sequence[str | None]] = {
+        name: [v for source in sources for v in _values(source, name)] for name in names
+    }
     if sum(len(source.ids) for source in sources) < 2:
         raise InputError("has one record (expected at least two)", file=sources[0].name)
     _check_names([*ignore], names, "to ignore")
@@ -134,11 +150,12 @@ def read_records(
         note("the tables have no column in common: whole records are compared as text")
         joined[WHOLE] = [_joined_text(row) for row in zip(*(joined[n] for n in shown), strict=True)]
         shown = []
+    homes = [source.name for source in sources for _ in source.ids]
+    joined, month_first = dated(joined, homes, note)
     if columns is None:
         columns = columns_to_compare(joined, {*ignore, *text_only}, note)
-    homes = [source.name for source in sources for _ in source.ids]
     ids = record_ids(homes, [one for source in sources for one in source.ids])
-    return RecordTable(ids, homes, joined, columns, shown)
+    return RecordTable(ids, homes, joined, columns, shown, month_first)
 
 
 def _aligned(sources: Sequence[_Source], note: Note) -> tuple[list[_Source], list[str]]:
@@ -153,6 +170,52 @@ def _aligned(sources: Sequence[_Source], note: Note) -> tuple[list[_Source], lis
     ]
     homes = Counter(name for source in renamed for name in source.columns)
     return renamed, [name for name in homes if 1 == homes[name] < len(sources)]
+
+
+def dated(
+    columns: Mapping[str, Sequence[str | None]], sources: Sequence[str], note: Note
+) -> tuple[dict[str, Sequence[str | None]], Set[tuple[str, str]]]:
+    """Return columns whose dates with the month first are YYYY-MM-DD, and of which source they are.
+
+    In a column of a table a number above 12 decides, or else in that column of other tables.
+    """
+    rows: dict[str, list[int]] = {}
+    for n, source in enumerate(sources):
+        rows.setdefault(source, []).append(n)
+    found = {
+        (source, name)
+        for name, values in columns.items()
+        if date_orders(values) and guess_kind(name, values) == "date"
+        for source in _month_first(name, {one: date_orders([values[n] for n in at])
+                                          for one, at in rows.items()}, note)
+    }  # fmt: skip
+    return {name: iso_dates(name, values, sources, found)
+            for name, values in columns.items()}, found  # fmt: skip
+
+
+def _month_first(name: str, orders: Mapping[str, Counter[str]], note: Note) -> Iterator[str]:
+    """Yield the tables in which the dates of a column have the month first."""
+    every = sum(orders.values(), Counter[str]())
+    for source, own in orders.items():
+        known = own if own["day"] != own["month"] else every
+        if known["month"] > known["day"]:
+            note(f"{source}: dates in {name} are read with the month first")
+            yield source
+        elif own and known["month"] == known["day"]:
+            note(f"{source}: dates in {name} may have day or month first; read with the day first")
+
+
+def iso_dates(
+    name: str,
+    values: Sequence[str | None],
+    sources: Sequence[str],
+    month_first: Set[tuple[str, str]],
+) -> Sequence[str | None]:
+    """Return the values of a column, dates of sources with the month first as YYYY-MM-DD."""
+    if all(column != name for _, column in month_first):
+        return values
+    return [iso(value, True) or value if value and (source, name) in month_first else value
+            for value, source in zip(values, sources, strict=True)]  # fmt: skip
 
 
 def _joined_text(values: Sequence[str | None]) -> str | None:

@@ -20,7 +20,13 @@ from partita.configurations.forest.model import STEEPEST
 from partita.core import FloatArray, Id, IntArray, pair
 from partita.core.tabular import Columns, SummarisedTables
 from partita.linkage.answers import DRAWS
-from partita.linkage.cluster_tables import ExpectedValue, Merges, chosen_threshold, estimated
+from partita.linkage.cluster_tables import (
+    ExpectedValue,
+    Merges,
+    chosen_threshold,
+    estimated,
+    possible_recall,
+)
 from partita.linkage.labels import FEWEST, read_labels
 from partita.linkage.record_tables import SEPARATOR, RecordTable, Scored
 from partita.linkage.sets import parse_assumption
@@ -216,7 +222,7 @@ def match_summary(
         threshold=threshold,
         matches=estimated(matches, totals),
         precision=_share(right, made, hits / max(made, 1)),
-        recall=_share(right, matches, hits / np.maximum(totals, 1.0)),
+        recall=possible_recall(_share(right, matches, hits / np.maximum(totals, 1.0)), matches),
     )
 
 

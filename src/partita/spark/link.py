@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -19,7 +19,13 @@ from partita.core import Budget
 from partita.errors import InputError, Unavailable
 from partita.linkage.engines import SPLINK
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, cell_text, prepared
-from partita.linkage.record_tables import SEPARATOR, Settings, id_column, read_records
+from partita.linkage.record_tables import (
+    SEPARATOR,
+    Settings,
+    id_column,
+    iso_dates,
+    read_records,
+)
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
@@ -125,7 +131,7 @@ class SparkEngine(SplinkEngine):
             _check_ids(table, name)
         guessed = read_records(samples, unique_id, ignore, note)
         self.columns = guessed.to_compare
-        self.frame = self._prepared(tables, ids, [*guessed.columns]).persist()
+        self.frame = self._prepared(tables, ids, [*guessed.columns], guessed.month_first).persist()
         self.frame.createOrReplaceTempView(TABLE)
         rows = self.frame.groupBy("source").count().collect()
         counts = {row["source"]: row["count"] for row in rows}
@@ -134,7 +140,11 @@ class SparkEngine(SplinkEngine):
         self.tables = [self.api.register(one, dataset_display_name=name) for name, one in parts]
 
     def _prepared(
-        self, tables: Sequence[DataFrame], ids: Sequence[str], columns: Sequence[str]
+        self,
+        tables: Sequence[DataFrame],
+        ids: Sequence[str],
+        columns: Sequence[str],
+        month_first: Set[tuple[str, str]],
     ) -> DataFrame:
         """Return all records with their ids, sources, values and cleaned values."""
         parts = []
@@ -154,7 +164,7 @@ class SparkEngine(SplinkEngine):
             frame = frame.union(part)
         frame = frame.withColumn("record", functions.col("record").cast(kind))
         schema = ", ".join([f"record {kind}, source string", *_fields(columns, self.columns)])
-        return frame.mapInArrow(_cleaner(self.columns), schema)
+        return frame.mapInArrow(_cleaner(self.columns, month_first), schema)
 
     def linker(self, settings: Settings) -> Any:
         """Return a Splink linker over the table."""
@@ -241,12 +251,14 @@ def _fields(columns: Sequence[str], compared: Sequence[Column]) -> Iterator[str]
             yield from (f"{name} array<string>" for name in (column.tokens, column.keys))
 
 
-def _cleaner(columns: Sequence[Column]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def _cleaner(
+    columns: Sequence[Column], month_first: Set[tuple[str, str]]
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def clean(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             values = {name: batch.column(name).to_pylist() for name in batch.schema.names}
             texts = {
-                name: [cell_text(value) for value in column]
+                name: iso_dates(name, [*map(cell_text, column)], values["source"], month_first)
                 for name, column in values.items()
                 if name not in ("record", "source")
             }
