@@ -55,7 +55,6 @@ run exam/messages --workers 1 --domain incidents --to muc --out answers.txt
 export monday --store store.db --out entities.csv
 export monday --store store.db --table pairs --out pairs-of-run.csv
 export monday --store store.db --table templates --out templates.csv
-report results.jsonl --out report.html
 explain results.jsonl dev-001.1 T1 T2
 evaluate results.jsonl messages/keys.jsonl --json
 solve few.csv --json --method certified --work 1000000

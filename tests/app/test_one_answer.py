@@ -18,10 +18,8 @@ from partita.app.run import ResolvedMessage, resolve_text
 from partita.app.runner import Runner
 from partita.app.workspace import open_workspace
 from partita.domains import find_domain
-from partita.files.strict import Place
 from partita.text.raw_messages import RawMessage
 from partita.views.message import DocumentView, document_report, label
-from partita.views.report import ReportMessage, html_section, message_section, set_of
 
 TEXTS = Path(__file__).parents[2] / "docs/texts"
 GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum"
@@ -69,41 +67,6 @@ def of_page_and_store(doc: ResolvedMessage, tmp_path: Path) -> Groups:
     return stored
 
 
-def of_report(doc: ResolvedMessage) -> Groups:
-    *sets, alone = map(json.loads, doc.to_jsonl().splitlines())
-    place = Place("results")
-    read = tuple(set_of(line, place) for line in sets)
-    message = ReportMessage("m", read, (), doc.message.text)
-    page = str(message_section(0, message, len(read)))
-    assert not COPY.search(page)
-    rows = re.findall(r'<td>(\d+): <span dir="auto">', page)
-    assert sorted(map(int, rows)) == sorted(len(one.templates) for one in message.entities)
-    every = groups(entity.templates for entity in message.entities)
-    answers = [message.answer(one) in [item.configuration for item in one.result.configurations]
-               for one in read]  # fmt: skip
-    assert page.count(">the entities above<") == sum(answers)
-    assert page.count("those listed are alternatives") == len(answers) - sum(answers)
-    return every | groups([one["id"]] for one in alone["singletons"])
-
-
-def of_html(doc: ResolvedMessage) -> Groups:
-    marks = re.findall(r"<sub>(E\d+)", str(html_section(doc.resolved)))
-    sizes = Counter(marks)
-    assert all(sizes[one.id] <= len(one.templates) for one in doc.entities)
-    rows = re.findall(r'<td>(\d+): <span dir="auto">', doc.to_html())
-    assert sorted(map(int, rows)) == sorted(len(one.templates) for one in doc.entities)
-    return groups(one.templates for one in doc.entities)
-
-
-def of_brat(doc: ResolvedMessage) -> Groups:
-    text = doc.to_brat()
-    names = [line.split("\t")[0] for line in text.splitlines() if line.startswith("T")]
-    ids = dict(zip(names, (one.id for one in doc.mentions), strict=True))
-    several = groups(map(ids.__getitem__, cell.split()) for cell in
-                     re.findall(r"^\*\tCoref (.*)$", text, re.MULTILINE))  # fmt: skip
-    return several | groups([one] for one in ids.values() if not any(one in g for g in several))
-
-
 def of_corefud(doc: ResolvedMessage) -> Groups:
     """Mentions of the same span, or in brackets that cross, may be left out: numbers only."""
     sizes = Counter(
@@ -116,7 +79,7 @@ def of_corefud(doc: ResolvedMessage) -> Groups:
 
 OUTPUTS: dict[str, Callable[..., Groups]] = {
     "python": of_python, "json": of_json_lines, "page and store": of_page_and_store,
-    "report": of_report, "html": of_html, "brat": of_brat, "corefud": of_corefud,
+    "corefud": of_corefud,
 }  # fmt: skip
 
 
@@ -154,7 +117,7 @@ def all_agree(doc: ResolvedMessage, tmp_path: Path) -> None:
         assert found == wanted, name
     of_text(doc)
     consistent(doc)
-    assert not COPY.search(doc.to_jsonl() + doc.to_brat() + doc.to_corefud())
+    assert not COPY.search(doc.to_jsonl() + doc.to_corefud())
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +167,7 @@ def test_windows_do_not_show(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     doc = resolve_text(RawMessage("m", text, "m"), Runner().load())
     assert len(doc.distributions) > 2
     wanted = groups(entity.templates for entity in doc.entities)
-    for name in ("python", "json", "report", "html", "brat", "corefud"):
+    for name in ("python", "json", "corefud"):
         assert OUTPUTS[name](doc) == wanted, name
     of_text(doc)
     assert {value.templates and value.templates[0][0] for e in doc.entities

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import httpx
 import pytest
 
 from browser.conftest import BOOM, HOSTILE, HOSTILE_MESSAGE, HOSTILE_TEXT
 from browser.person import Person
-from oracles import reported
-from partita.views.report import report_page
 
-EVIL = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
 VIEWS = ("read", "why", "key", "next", "entities", "fuse", "add")
 ODD = """
 const bad = [...document.querySelectorAll("*")].filter((one) =>
@@ -95,17 +90,3 @@ def test_nothing_is_taken_from_elsewhere(person: Person) -> None:
     taken = person.run("return performance.getEntriesByType('resource').map((one) => one.name)")
     assert taken
     assert all(one.startswith(person.address) for one in taken)
-
-
-def test_nothing_in_a_text_of_a_report_runs(person: Person, tmp_path: Path) -> None:
-    """A file, as reports are; all that would run has run when the browser has loaded it."""
-    bare = tmp_path / "bare.html"
-    bare.write_text(f"<title>bare</title><body>{EVIL}", encoding="utf-8")
-    person.driver.get(bare.as_uri())
-    assert person.driver.title == "taken"
-    words = (EVIL, EVIL, EVIL, EVIL, "run", EVIL)
-    message = reported.message([f"A{EVIL}", "B"], f"m{EVIL}", EVIL, words)
-    page = tmp_path / "report.html"
-    page.write_text(report_page(reported.report([message], words)), encoding="utf-8")
-    person.driver.get(page.as_uri())
-    assert person.driver.title == "run: report"

@@ -36,63 +36,11 @@ def test_corefud_of_several_messages(tmp_path: Path) -> None:
     assert ran(*FILES, "--to", "corefud") == text
 
 
-def test_a_page_of_several_messages(tmp_path: Path) -> None:
-    out, harmful = tmp_path / "out.html", tmp_path / "harmful.txt"
-    harmful.write_text(f"<script>alert(1)</script> {TEXT}", encoding="utf-8")
-    ran(FILES[0], str(harmful), "--to", "html", "--out", str(out))
-    page = out.read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>")
-    assert page.endswith("</main></body></html>\n")
-    assert page.count("<article>") == 2
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
-    assert 'title="E1 · ' in page
-    assert "probability" in page
-    assert "http" not in page.replace("http-equiv", "")
-    assert "prefers-color-scheme: dark" in page
-    assert ran(FILES[0], str(harmful), "--to", "html") == page
-
-
-def test_a_page_tells_values_with_their_statuses(tmp_path: Path) -> None:
-    file = tmp_path / "note.txt"
-    file.write_text("The depot was not attacked. It may be closed.", encoding="utf-8")
-    page = ran(str(file), "--to", "html")
-    assert "EVENT ATTACK" in page.partition("<small>not</small>")[2][:40]
-    assert '<span class="value">CLOSED</span><small class="status"> possible</small>' in page
-
-
-def test_a_folder_for_brat(tmp_path: Path) -> None:
-    out = tmp_path / "brat"
-    for _ in range(2):  # the same messages may be written again
-        ran(*FILES, "--to", "brat", "--out", str(out))
-    names = ["annotation.conf", "dev-001.ann", "dev-001.txt", "dev-002.ann", "dev-002.txt"]
-    assert sorted(path.name for path in out.iterdir()) == names
-    for file in FILES:
-        assert (out / Path(file).name).read_bytes() == Path(file).read_bytes()
-    other = tmp_path / "dev-001.txt"
-    other.write_text(TEXT, encoding="utf-8")
-    problem = ran(str(other), "--to", "brat", "--out", str(out), code=1)
-    assert "dev-001.txt: holds another text" in problem
-
-
-def test_names_of_files_for_brat_stay_in_the_folder(tmp_path: Path) -> None:
-    out, messages = tmp_path / "brat", tmp_path / "messages.jsonl"
-    names = ["../../x", "a/b", "a b", ".hidden", "\u2026"]
-    lines = [f'{{"id": "{name}", "text": "{TEXT}"}}' for name in names]
-    messages.write_text("\n".join(lines), encoding="utf-8")
-    ran(str(messages), "--to", "brat", "--out", str(out))
-    written = {path.name for path in out.iterdir() if path.suffix == ".ann"}
-    assert written == {"_.._x.ann", "a_b.ann", "a_b-2.ann", "hidden.ann", "_.ann"}
-    assert sorted(tmp_path.iterdir()) == [out, messages]
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--to", "brat"], "expected --out FOLDER"),
         (["--to", "corefud", "--json"], "--to corefud goes to --out or standard output"),
-        (["--to", "html", "--store", "x.db"], "--to html goes to --out or standard output"),
-        (["--to", "html", "--out", "FILE"], "holds something else than a page"),
+        (["--to", "corefud", "--store", "x.db"], "--to corefud goes to --out or standard output"),
         (["--to", "corefud", "--out", "FILE"], "holds something else than CoNLL-U"),
         (["--mentions", "none.jsonl"], "none.jsonl: cannot be read"),
         (["--mentions", "FILE"], "has 1 column separated by tabs"),

@@ -277,7 +277,7 @@ def test_a_model_that_a_domain_does_not_support(site):
     assert "domain ships does not support the model joint (expected --model" in result.stderr
     result = partita(site, "run", "m.txt", "--domain", "ships", "--to", "tables")
     assert result.returncode == 2
-    assert "has no format 'tables' (expected jsonl, corefud, brat, html, counts)" in result.stderr
+    assert "has no format 'tables' (expected jsonl, corefud, counts)" in result.stderr
 
 
 FURTHER = '''

@@ -1,9 +1,8 @@
-"""CoNLL-U and standoff annotation of resolved messages, read again by other readers."""
+"""CoNLL-U of resolved messages, read again by another reader."""
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import conllu
@@ -14,10 +13,7 @@ from hypothesis import strategies as st
 from partita.core import Entity, Figure, Message, Template
 from partita.corpora.documents import read_corefud, read_placed
 from partita.results.exports import (
-    brat_annotation,
-    brat_configuration,
     corefud_text,
-    spans_of,
 )
 from partita.text.conllu import PlacedDocument, placed_documents
 from partita.text.expressions import Span, expressions
@@ -158,58 +154,3 @@ def test_a_treebank_comes_back_with_its_trees() -> None:
         assert clusters_of(again) == clusters_of(placed)
         for new, old in zip(again.sentences, placed.sentences, strict=True):
             assert [w[:6] for w in new.tree.words] == [w[:6] for w in old.tree.words]
-
-
-ANNOTATION = re.compile(r"T(\d+)\t([\w-]+) ([\d ;]+)\t(.*)")
-
-
-def standoff(annotation: str) -> tuple[dict[str, tuple[Spans, str]], list[list[str]]]:
-    """The mentions and the relations of an .ann file, read by a reader of the test's own."""
-    mentions, groups = {}, []
-    for line in annotation.splitlines():
-        if match := ANNOTATION.fullmatch(line):
-            places = [tuple(map(int, part.split(" "))) for part in match[3].split(";")]
-            mentions[f"T{match[1]}"] = (tuple((a, b) for a, b in places), match[4])
-        elif line.startswith("*\tCoref "):
-            groups.append(line.removeprefix("*\tCoref ").split(" "))
-        else:
-            assert re.fullmatch(r"#\d+\tAnnotatorNotes T\d+\tE\d+ Ann: probability 0\.7500", line)
-    return mentions, groups
-
-
-@given(annotated())
-def test_standoff_annotation_has_every_mention_and_cluster(case: tuple[str, Clusters]) -> None:
-    text, clusters = case
-    mentions, groups = standoff(brat_annotation(text, *made(text, clusters)[1:]))
-    for spans, words in mentions.values():
-        assert " ".join(text[a:b] for a, b in spans) == words
-
-    def visible(spans: Spans) -> str:
-        return "".join("".join(text[a:b].split()) for a, b in spans)
-
-    def outer(spans: Spans) -> Span:
-        return spans[0][0], spans[-1][1]
-
-    wanted = {outer(spans): visible(spans) for cluster in clusters for spans in cluster}
-    assert {outer(spans): visible(spans) for spans, _ in mentions.values()} == wanted
-    found = {frozenset(outer(mentions[name][0]) for name in group) for group in groups}
-    assert found == {frozenset(map(outer, cluster)) for cluster in clusters if len(cluster) > 1}
-
-
-def test_standoff_fragments_of_lines_and_of_discontinuous_mentions() -> None:
-    text = "the old\n  bridge and Bob"
-    message, templates, entities = made(text, [[((0, 16),)], [((4, 7), (21, 24))]])
-    written = brat_annotation(message.text, templates, entities)
-    assert written == ("T1\tperson 0 7;10 16\tthe old bridge\nT2\tperson 4 7;21 24\told Bob\n")
-    assert spans_of(templates[1]) == [(4, 7), (21, 24)]
-
-
-def test_types_are_listed_for_brat() -> None:
-    odd = [template("m1", ((0, 3),), "Ann", "head of state"), template("m2", ((0, 2),), "Ann", "")]
-    entities = [
-        Entity(f"E{n}", "", (one.id,), one.id, Figure.exact(1.0), {}) for n, one in enumerate(odd)
-    ]
-    written = brat_annotation("Ann", odd, entities)
-    assert "T1\thead_of_state 0 3\tAnn\n" in written
-    lines = brat_configuration([written]).split("\n")
-    assert lines[:4] == ["[entities]", "Mention", "head_of_state", "[relations]"]

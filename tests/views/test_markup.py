@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partita.views.markup import Html, element, escape_text, join_markup, shorten
+from partita.views.markup import Html, element, escape_text, join_markup
 
 
 def test_children_and_attributes_are_escaped():
@@ -28,8 +28,3 @@ def test_a_text_that_markup_was_put_into_is_text_again():
 def test_what_steers_is_shown():
     assert escape_text("a\x00b\x1b[1m\u202ec\ud800\n\t") == "a·b·[1m·c·\n\t"
     escape_text("\ud800").encode()
-
-
-def test_cut():
-    assert shorten(" a\n b ", 10) == "a b"
-    assert shorten("abcdef", 4) == "abc…"

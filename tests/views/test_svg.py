@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from partita.evaluation.calibration import ReliabilityBin
-from partita.views.markup import LEFT, SIDE, TOP, bar_element, reliability_plot
+from partita.views.markup import LEFT, SIDE, TOP, reliability_plot
 
 
 def drawn(svg: str) -> ElementTree.Element:
@@ -15,17 +15,6 @@ def drawn(svg: str) -> ElementTree.Element:
 
 def with_class(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
     return [one for one in root.iter() if one.get("class") == name]
-
-
-def test_a_bar_is_as_long_as_its_probability():
-    track, share = drawn(bar_element(0.25)).findall("rect")
-    assert float(share.get("width", "")) == 0.25 * float(track.get("width", ""))
-    assert drawn(bar_element(7.0)).findall("rect")[1].get("width") == "100"
-
-
-def test_a_whisker_spans_the_interval():
-    middle = with_class(drawn(bar_element(0.5, (0.4, 0.7))), "whisker")[0]
-    assert (middle.get("x1"), middle.get("x2")) == ("40", "70")
 
 
 def test_reliability_dots_stand_where_they_say():

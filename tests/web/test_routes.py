@@ -211,14 +211,6 @@ def test_tables_as_files(client: httpx.Client, workspace: Workspace) -> None:
     assert {json.loads(line)["message"] for line in lines} >= set(TEXTS)
 
 
-def test_a_report_in_which_nothing_runs(client: httpx.Client) -> None:
-    answer = client.get(f"{AT}/report.html")
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert "sandbox" in answer.headers["content-security-policy"]
-    assert SCRIPT not in answer.text
-
-
 def test_metrics_count_what_was_asked(client: httpx.Client) -> None:
     def count() -> int:
         row = 'partita_requests_total{method="GET",route="/api/runs/{run}/curve",status="404"}'

@@ -40,7 +40,7 @@ class OutputForms:
     own: str = ""  # a format of the domain's own
     clusters: bool = False
     cautious: float | None = None
-    export: str = ""  # corefud, brat or html
+    corefud: bool = False
     view: View = ""
     width: int = 80
     colour: bool = False
@@ -61,7 +61,6 @@ class Outcome:
     counted: bool = True
     converged: bool = True
     lines: Collection[str] = ()
-    exported: tuple[str, ...] = ()
     shown: str = ""
     clusters: tuple[tuple[Any, ...], ...] = ()
     stored: Mapping[str, Any] | None = None

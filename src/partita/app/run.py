@@ -103,20 +103,7 @@ class ResolvedMessage(Tabular):
 
     def to_corefud(self) -> str:
         """Return the message as CoNLL-U with the entities in CorefUD's brackets."""
-        return self._exported("corefud")
-
-    def to_brat(self) -> str:
-        """Return the entities as standoff annotation of brat (.ann); the text is the message's."""
-        return self._exported("brat")
-
-    def to_html(self) -> str:
-        """Return a page with the text, the entities in colour, and a table of them."""
-        from partita.views.report import html_frame
-
-        return self._exported("html").join(html_frame(self.message.id))
-
-    def _exported(self, form: str) -> str:
-        return Runner(self.settings).exported(self.resolved, form, self.annotation)
+        return Runner(self.settings).corefud(self.resolved, self.annotation)
 
     def lines(self) -> Iterator[str]:
         """Return a line of results for every set, and one for the mentions that are alone."""

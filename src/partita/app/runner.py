@@ -168,22 +168,13 @@ class Runner:
         extract = partial(self.domain.extract_annotated, annotation=annotation)
         return resolve(message, replace(stages, extract=extract))
 
-    def exported(self, resolved: Resolved, form: str, annotation: Annotation | None = None) -> str:
-        """Return a resolved message as CoNLL-U, standoff annotation or a part of a page."""
-        message, templates, entities = resolved.message, resolved.templates, resolved.entities
-        if form == "brat":
-            from partita.results.exports import brat_annotation
-
-            return brat_annotation(message.text, templates, entities)
-        if form == "html":
-            from partita.views.report import html_section
-
-            return html_section(resolved)
+    def corefud(self, resolved: Resolved, annotation: Annotation | None = None) -> str:
+        """Return a resolved message as CoNLL-U with the entities in CorefUD's brackets."""
         from partita.results.exports import corefud_text
 
-        given = None if annotation is None else annotation.sentences
+        message, given = resolved.message, None if annotation is None else annotation.sentences
         sentences = self.domain.sentences(message) if given is None else given
-        return corefud_text(message, templates, entities, sentences)
+        return corefud_text(message, resolved.templates, resolved.entities, sentences)
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
@@ -429,7 +420,7 @@ def _outcome(message: RawMessage, runner: Runner, forms: OutputForms) -> Outcome
         written = tuple(text.removesuffix("\n").split("\n"))
         return Outcome(message.id, lines=written, sizes=(count, 0, 0))
     streamed = StreamedLines(message.id, forms)
-    keep = None if forms.stored or forms.export else streamed.keep
+    keep = None if forms.stored or forms.corefud else streamed.keep
     resolved = runner.resolve(parse_message(message), message.annotation, keep)
     run = {"text": message_hash(message), **runner.provenance}
     lines: Collection[str] = ()
@@ -437,25 +428,17 @@ def _outcome(message: RawMessage, runner: Runner, forms: OutputForms) -> Outcome
         additions = runner.domain.additions(resolved.message)
         streamed.lines = partial(result_lines, resolved, run, additions)
         lines = streamed if streamed.heads else tuple(result_lines(resolved, run, additions))
+    elif forms.corefud:
+        text = runner.corefud(resolved, message.annotation)
+        lines = tuple(text.removesuffix("\n").split("\n"))
     return Outcome(
         message.id,
         lines=lines,
-        exported=_exported(resolved, message, runner, forms),
         stored=message_object(message, resolved) if forms.stored else None,
         shown=_shown(resolved, forms),
         sizes=(len(resolved.templates), len(resolved.distributions), len(resolved.entities)),
         notes=resolved.notes,
     )
-
-
-def _exported(
-    resolved: Resolved, message: RawMessage, runner: Runner, forms: OutputForms
-) -> tuple[str, ...]:
-    """Return the message in another format; standoff annotation has the text besides."""
-    if not forms.export:
-        return ()
-    exported = runner.exported(resolved, forms.export, message.annotation)
-    return (exported, message.text) if forms.export == "brat" else (exported,)
 
 
 def message_object(message: RawMessage, resolved: Resolved) -> dict[str, Any]:

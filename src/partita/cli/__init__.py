@@ -25,7 +25,7 @@ HOMES = {
     "solve": ("demo", "solve"),
     "records": ("cluster", "link", "fuse", "build", "query"),
     "research": ("keys", "train", "evaluate", "paper", "experiment", "explain", "domain", "rules"),
-    "store": ("runs", "export", "report", "serve"),
+    "store": ("runs", "export", "serve"),
 }
 
 

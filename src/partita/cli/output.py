@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, TextIO
 from partita.cli.console import Console, StandardOutput
 from partita.errors import InputError, PartitaError
 from partita.files.text import opened
-from partita.files.writing import replacing, write_atomically, write_errors
+from partita.files.writing import replacing
 
 if TYPE_CHECKING:
     from partita.app.batch import Outcome, View
     from partita.app.recording import Recording
     from partita.files.resume import Growing, Stretch
 
-LONGEST_NAME = 100  # characters of a file's name
 MANY = 20  # sets or messages: of more, each is shown in one line
 
 
@@ -70,8 +69,6 @@ class Kind:
 SOLVED = Kind("results of solve", rb'\{"version":.*("unlisted":\{|"singletons":.*"run":null)')
 CLUSTERS = Kind("clusters", rb"id,cluster,probability")
 CONLLU = Kind("CoNLL-U", rb"# newdoc")
-PAGE = Kind("a page", rb"<!doctype html>")
-STANDOFF = Kind("standoff annotation", rb"T1\t")
 
 
 class ReplacedFile(Sink):
@@ -118,94 +115,6 @@ class ClustersFile(ReplacedFile):
         from partita.tables.writing import csv_text
 
         self.stream.write(csv_text(outcome.clusters, self.excel_safe))
-
-
-class ExportedFile(ReplacedFile):
-    """A file of messages in another format; `frame` stands before and after them."""
-
-    def __init__(self, path: Path, kind: Kind, frame: tuple[str, str]) -> None:
-        super().__init__(path, kind)
-        self.frame = frame
-
-    @contextmanager
-    def opened(self) -> Iterator[None]:
-        with super().opened():
-            self.stream.write(self.frame[0])
-            try:
-                yield
-            finally:
-                self.stream.write(self.frame[1])
-
-    def write(self, outcome: Outcome) -> None:
-        self.stream.write("".join(outcome.exported))
-
-
-class PrintedExport(Sink):
-    """Messages in another format on standard output."""
-
-    def __init__(self, console: Console, frame: tuple[str, str]) -> None:
-        self.console, self.frame, self.place = console, frame, "standard output"
-
-    @contextmanager
-    def opened(self) -> Iterator[None]:
-        self.console.say(self.frame[0])
-        try:
-            yield
-        finally:
-            self.console.say(self.frame[1])
-
-    def write(self, outcome: Outcome) -> None:
-        self.console.say("".join(outcome.exported))
-
-
-class BratFolder(Sink):
-    """A folder with the text and the annotation of every message, and their types."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.place = path, str(path)
-        self.annotations: list[str] = []
-        self.names: set[str] = set()
-
-    @contextmanager
-    def opened(self) -> Iterator[None]:
-        from partita.results.exports import brat_configuration
-
-        with write_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            yield
-        finally:
-            types = brat_configuration(self.annotations)
-            write_atomically(self.path / "annotation.conf", types)
-
-    def write(self, outcome: Outcome) -> None:
-        if not outcome.exported:
-            return
-        annotation, text = outcome.exported
-        stem = self._stem(outcome.name)
-        self._check_text(self.path / f"{stem}.txt", text)
-        STANDOFF.check(self.path / f"{stem}.ann")
-        write_atomically(self.path / f"{stem}.txt", text)
-        write_atomically(self.path / f"{stem}.ann", annotation)
-        self.annotations.append(annotation)
-
-    def _check_text(self, path: Path, text: str) -> None:
-        if path.is_file():
-            with opened(path) as stream:
-                same = stream.read() == text.encode()
-            if not same:
-                problem = "holds another text; use another folder, or remove it"
-                raise InputError(problem, file=str(path))
-
-    def _stem(self, name: str) -> str:
-        """Return the name of a message's files: one that no other message has."""
-        plain = re.sub(r"[^\w.-]+", "_", name).lstrip(".")[:LONGEST_NAME] or "message"
-        stem, number = plain, 1
-        while stem in self.names:
-            number += 1
-            stem = f"{plain}-{number}"
-        self.names.add(stem)
-        return stem
 
 
 class ResumedFile(Sink):

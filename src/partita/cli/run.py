@@ -16,12 +16,8 @@ from partita.cli.console import Console
 from partita.cli.output import (
     CONLLU,
     MANY,
-    PAGE,
-    BratFolder,
-    ExportedFile,
     Kind,
     Output,
-    PrintedExport,
     ReplacedFile,
     ResumedFile,
     Sink,
@@ -44,7 +40,7 @@ from partita.options import (
 from partita.plugins import PACKAGES, where_from
 
 TABLES = (".csv", ".tsv", ".parquet")
-EVERYWHERE = ("jsonl", "corefud", "brat", "html")  # formats of every domain
+EVERYWHERE = ("jsonl", "corefud")  # formats of every domain
 NOTE = 71  # columns of the line that says what the model learned from
 
 if TYPE_CHECKING:
@@ -69,8 +65,7 @@ class RunCommand(RunOptions):
         "Write results to a file (JSONL). Messages already in the file are skipped"
     )
     to: str = option(
-        "Output format: jsonl; corefud (CoNLL-U with entities); brat (standoff annotation, --out "
-        "is a folder); html (a page); or one of the domain's own",
+        "Output format: jsonl, corefud (CoNLL-U with entities) or one of the domain's own",
         "jsonl",
         metavar="NAME",
     )
@@ -112,7 +107,7 @@ def run(options: RunCommand, console: Console) -> None:
       partita run message.txt
       partita run reports --out results.jsonl
       partita run reports --store reports.db --name monday
-      partita run news.txt --mentions mentions.jsonl --to html --out news.html
+      partita run news.txt --mentions mentions.jsonl --out news.jsonl
       partita run dev.muc --domain depots --model merging --json
     """
     with _locked(options.results):
@@ -132,10 +127,8 @@ def _run(options: RunCommand, console: Console) -> Output:
     out, json, workers = options.out, options.json, options.workers
     if options.to != "jsonl":
         _refuse_export(options)
-        if own is not None:
-            output, forms = _own_output(console, own, out), OutputForms(own=options.to)
-        else:
-            output, forms = _export_output(console, options.to, out), OutputForms(export=options.to)
+        output = _other_output(console, own, out)
+        forms = OutputForms(corefud=True) if own is None else OutputForms(own=options.to)
         messages, _ = _messages(options)
         output.write(run_messages(messages, runner, forms, workers=workers))
         return output
@@ -225,13 +218,9 @@ def _own_format(domain: str, to: str) -> "OutputFormat | None":
 
 
 def _refuse_export(options: RunCommand) -> None:
-    to, brat = options.to, options.to == "brat"
     if options.store is not None or options.json:
-        place = "--out" if brat else "--out or standard output"
-        raise InputError(f"--to {to} goes to {place} (expected no --store, --json)")
-    if brat and options.out is None:
-        raise InputError("--to brat writes a file of text and one of annotation per message "
-                         "(expected --out FOLDER)")  # fmt: skip
+        place = "--out or standard output"
+        raise InputError(f"--to {options.to} goes to {place} (expected no --store, --json)")
 
 
 def _output(
@@ -261,22 +250,6 @@ def _output(
     )
 
 
-def _export_output(console: Console, to: str, out: Path | None) -> Output:
-    """Return the output of messages in another format."""
-    frame = ("", "")
-    if to == "html":
-        from partita.views.report import html_frame
-
-        frame = html_frame("Entities")
-    if out is None:
-        sink: Sink = PrintedExport(console, frame)
-    elif to == "brat":
-        sink = BratFolder(out)
-    else:
-        sink = ExportedFile(out, PAGE if to == "html" else CONLLU, frame)
-    return Output(console, "message", [sink], print_lines=False, summary=_summary)
-
-
 def _summary(output: Output, noun: str = "") -> str:
     """Return how many messages were done, skipped and failed, with the number of what is found."""
     from partita.views.layout import count_text
@@ -288,10 +261,11 @@ def _summary(output: Output, noun: str = "") -> str:
     return "; ".join(parts + ([f"{output.failed:,} failed"] if output.failed else []))
 
 
-def _own_output(console: Console, own: "OutputFormat", out: Path | None) -> Output:
-    """Return the output of messages in a format of the domain's own."""
-    sinks = [] if out is None else [ReplacedFile(out, Kind(own.description, own.first_line))]
-    summary = partial(_summary, noun=own.counted)
+def _other_output(console: Console, own: "OutputFormat | None", out: Path | None) -> Output:
+    """Return the output of messages in CoNLL-U, or in a format of the domain's own."""
+    kind = CONLLU if own is None else Kind(own.description, own.first_line)
+    sinks = [] if out is None else [ReplacedFile(out, kind)]
+    summary = partial(_summary, noun="" if own is None else own.counted)
     return Output(console, "message", sinks, print_lines=out is None, summary=summary)
 
 

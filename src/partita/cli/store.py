@@ -1,4 +1,4 @@
-"""The commands on a store: runs, export, report and serve."""
+"""The commands on a store: runs, export and serve."""
 
 import sys
 import webbrowser
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from partita.cli.command import command
 from partita.cli.console import Console
 from partita.errors import InputError, Unavailable
-from partita.files.writing import refuse_inputs, write_atomically
+from partita.files.writing import refuse_inputs
 from partita.options import (
     EXCEL_SAFE,
     STORE,
@@ -133,67 +133,6 @@ def export(options: ExportCommand, console: Console) -> None:
     with closing(open_workspace(store, create=False)) as workspace:
         count = workspace.export(options.run, options.table, options.to, out, options.excel_safe)
     console.note(f"{out}: {count:,} {'row' if count == 1 else 'rows'}")
-
-
-RESULTS = (".jsonl", ".ndjson", ".json")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportCommand(StoreOptions):
-    """Options of the command report."""
-
-    run: str = argument("Name of a run in the store, or a results file (JSONL)", "RUN")
-    out: Path = option("Output file", ..., metavar="F.html")
-    texts: tuple[Path, ...] = option(
-        "For a results file: the texts it was made from; repeatable", (), metavar="INPUT"
-    )
-    most: int = option(
-        "Number of messages shown in full, least certain first", 50, metavar="N", min=1
-    )
-
-
-@command(ReportCommand)
-def report(options: ReportCommand, console: Console) -> None:
-    """Write a report on a run as one HTML file.
-
-    The report works offline and can be printed. It shows the messages with their
-    templates coloured by cell, the configurations of every set, pair probabilities
-    before and after, and entities with their slot values. It states what it leaves
-    out. RUN is read from a results file if that file exists, otherwise from the
-    store.
-
-    \b
-    Examples:
-      partita report demo --out report.html
-      partita report results.jsonl --texts reports --out report.html
-    """
-    out = options.out
-    refuse_inputs(out, [options.run, *options.texts, options.store])
-    page = _of_file(console, options) if is_file(options.run) else _of_store(options)
-    write_atomically(out, page)
-    console.note(f"{out}: {len(page.encode()) / 1000:,.0f} kB")
-
-
-def is_file(run: str) -> bool:
-    """Return whether RUN names a file: run names never have these suffixes."""
-    return Path(run).suffix in RESULTS or Path(run).is_file()
-
-
-def _of_file(console: Console, options: ReportCommand) -> str:
-    from partita.app.report import report_of_results
-
-    path = Path(options.run)
-    return report_of_results(path, options.texts, options.most, console.progress)
-
-
-def _of_store(options: ReportCommand) -> str:
-    from partita.app.report import report_html
-    from partita.app.workspace import open_workspace
-
-    if options.texts:
-        raise InputError("--texts is for results files (a store already has the texts)")
-    with closing(open_workspace(options.store, create=False)) as workspace:
-        return report_html(workspace, options.run, options.most)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ templates and entities become rows of tables, and are made of them again.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -146,13 +145,6 @@ def model_kind(connection: Connection, name: str | None) -> str | None:
     """Return the kind of some parameters; None if there are none."""
     at = tables.models.c
     return connection.execute(select(at.kind).where(at.id == name)).scalar()
-
-
-def count_methods(connection: Connection, run: str) -> Counter[tuple[str, bool]]:
-    """Count the sets by method and by whether chains have not converged."""
-    at = tables.sets.c
-    rows = connection.execute(select(at.method, at.more).where(at.run == run))
-    return Counter((method, more.get("converged") is False) for method, more in rows)
 
 
 OPEN = ("waiting", "running")

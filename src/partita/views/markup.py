@@ -64,11 +64,6 @@ def table_row(*cells: str | tuple[str, str], title: str | None = None,
     return element("tr", *head, *(element("td", x, class_=c) for x, c in pairs), class_=class_)
 
 
-def note_element(text: str, class_: str = "left-out") -> Html:
-    """Return a paragraph about what is shown."""
-    return element("p", text, class_=class_)
-
-
 def escape_text(text: str) -> Html:
     """Escape text for content and attributes."""
     return Html(escape(CONTROLS.sub("·", text)))
@@ -86,12 +81,6 @@ def document(title: str, style: str, policy: str | None, *body: str) -> str:
         element("style", Html(style)),
     )
     return f"<!doctype html>\n{element('html', head, element('body', *body), lang='en')}\n"
-
-
-def shorten(text: str, most: int) -> str:
-    """Return text on one line of at most `most` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _number(value: str | float) -> str:
@@ -113,15 +102,6 @@ def drawing(width: float, height: float, label: str, *parts: str, class_: str = 
     )
 
 
-def rectangle(x: float, y: float, width: float, height: float, class_: str, hint_text: str = "",
-              **more: str | float) -> Html:  # fmt: skip
-    """Return a rectangle, with a tooltip if there is a hint."""
-    hint_ = (element("title", hint_text),) if hint_text else ()
-    return element(
-        "rect", *hint_, x=x, y=y, width=width, height=height, class_=class_, **more
-    )  # fmt: skip
-
-
 def line_element(x1: float, y1: float, x2: float, y2: float, class_: str) -> Html:
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
@@ -133,32 +113,6 @@ def label_text(x: float, y: float, text: str, class_: str, anchor: str = "start"
 def polyline(points: list[tuple[float, float]], class_: str) -> Html:
     return element(
         "polyline", points=" ".join(f"{x:.2f},{y:.2f}" for x, y in points), class_=class_
-    )
-
-
-BAR_WIDTH, BAR_HEIGHT = 100.0, 10.0
-
-
-def bar_element(
-    p: float, interval: tuple[float, float] | None = None, class_: str = "share"
-) -> Html:
-    """Return a bar of the container's width; the whole width is probability 1."""
-    share = min(max(p, 0.0), 1.0)
-    parts = [
-        rectangle(0.0, 0.0, BAR_WIDTH, BAR_HEIGHT, "track"),
-        rectangle(0.0, 0.0, BAR_WIDTH * share, BAR_HEIGHT, class_),
-    ]
-    if interval is not None:
-        low, high = (BAR_WIDTH * min(max(end, 0.0), 1.0) for end in interval)
-        parts += [line_element(low, BAR_HEIGHT / 2, high, BAR_HEIGHT / 2, "whisker")]
-        parts += [line_element(end, 2.0, end, BAR_HEIGHT - 2.0, "whisker") for end in (low, high)]
-    return element(
-        "svg",
-        *parts,
-        viewBox=f"0 0 {BAR_WIDTH:g} {BAR_HEIGHT:g}",
-        preserveAspectRatio="none",
-        class_="bar",
-        aria_hidden="true",
     )
 
 

@@ -372,8 +372,6 @@ EXPORT_TYPES = {
     "jsonl": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
 }
-# a report is one file with its own styles and no scripts
-REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 ERRORS = {
     400: "The request is not valid HTTP or JSON.",
     401: "The token is wrong or missing.",
@@ -598,7 +596,6 @@ def add_to(app: FastAPI) -> None:
             )  # fmt: skip
     add = _adder(app, "Runs")
     add(f"{RUN}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
-    add(f"{RUN}/report.html", report, "The report.", media_type="text/html")
     add, path = _adder(app, "Knowledge base"), "/api/knowledge"
     add(path, knowledge, "The sizes and the types.", answers.KnowledgeOverview)
     add(f"{path}/entities", knowledge_entities, "The total and a page.", answers.KnowledgePage)
@@ -778,13 +775,6 @@ async def solve(backend: Here, request: Request) -> Response:
     seconds = SOLVE_SHARE * backend.config.timeout
     answer = backend.compute("solve", body, large=large, seconds=seconds)
     return await until_disconnected(request, answer)
-
-
-async def report(backend: Here, run: Run) -> Response:
-    """Return the report of a run as one self-contained HTML file."""
-    response = await backend.compute("report", run=run, media_type="text/html; charset=utf-8")
-    response.headers["content-security-policy"] = REPORT_POLICY
-    return response
 
 
 async def export(backend: Here, run: Run, table: Table, form: ExportFormat) -> Response:

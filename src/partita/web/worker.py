@@ -189,11 +189,6 @@ class Calls:
             raise
         return name.encode()
 
-    def report(self, _body: bytes, run: str) -> bytes:
-        from partita.app.report import report_html
-
-        return report_html(self._workspace, run).encode()
-
     def train(self, body: bytes, run: str) -> Answer:
         """Train in this process alone: the other processes are for requests."""
         parse(TrainRequest, body)

@@ -83,14 +83,13 @@ function textHeading(run, message) {
   );
 }
 
-/** Downloads of the run: its report, and tables. @param {string} run */
+/** Downloads of the run: tables. @param {string} run */
 function exportLinks(run) {
   const link = downloadLink(run);
   return el(
     "p",
     { class: "links exports" },
     el("span", { class: "quiet" }, "Download"),
-    link("Report", "report.html"),
     link("Entities", "export/entities.csv"),
     link("Results", "export/results.jsonl"),
   );
