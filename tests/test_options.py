@@ -60,6 +60,8 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
             "progress": "Spark has its own",
             "note": "frames have no encoding to note",
             "errors": "a job ends with the first error",
+            "previous": "ids persist on one machine",
+            "previous_scores": "ids persist on one machine",
         },
     ),
     "link": (
@@ -67,6 +69,7 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
         {
             "note": "notes are in the result",
             "errors": "a job ends with the first error",
+            "previous": "ids persist on one machine",
             "engine": "Splink on Spark",
             "worlds": "drawn on one machine, from the scores as a local frame",
             "reference": "each new record is answered by itself, on one machine",

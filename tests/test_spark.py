@@ -127,30 +127,6 @@ def test_sources_without_duplicates_hold_on_spark(session: Any) -> None:
     check_equal(found, partita.cluster(frame, records=ids, sources=sources))
 
 
-def test_increments_on_spark_equal_those_of_one_machine(session: Any) -> None:
-    frame = scores(200, seed=3)
-    old, new = frame.iloc[:-15], frame.iloc[-25:]  # some pairs are scored again
-    local_old = partita.cluster(old, records=sorted({*old["left"], *old["right"]}))
-    ids = sorted({*frame["left"], *frame["right"]})
-    options: Any = {"previous": local_old, "previous_scores": old}
-    local = partita.cluster(new, records=ids, **options)
-    found = partita.spark.cluster(
-        session.createDataFrame(new),
-        previous=session.createDataFrame(local_old.to_pandas()),
-        previous_scores=session.createDataFrame(old),
-    )
-    assert local.summary.kept > 0
-    assert found.changes is not None
-    check_equal(found, local, (*TABLES, "changes"))
-    with pytest.raises(partita.InputError, match="target precision changes sets"):
-        partita.spark.cluster(
-            session.createDataFrame(new),
-            previous=session.createDataFrame(local_old.to_pandas()),
-            previous_scores=session.createDataFrame(old),
-            target_precision=0.9,
-        )
-
-
 PEOPLE = """\
 1,Anna,Albers,1961-03-04,Arnsbach
 2,Anna,Albers,1961-03-04,Arnsbach

@@ -1,4 +1,4 @@
-"""Cluster records by pair scores on Spark, also beside the clusters of an earlier run."""
+"""Cluster records by pair scores on Spark."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql import DataFrame, functions
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from partita.app.cluster import (
     MIN_MERGE_PROBABILITY,
     RecordKnowledge,
-    check_increment,
     clustering_solver,
     first_rule,
     fitted,
@@ -34,9 +33,7 @@ from partita.linkage.cluster_tables import (
     chosen_threshold,
     cluster_summary,
 )
-from partita.linkage.clusters import CLUSTERS, IDS
 from partita.linkage.grouping import Evidence, TemplateList
-from partita.linkage.increments import FIGURES
 from partita.linkage.labels import Labels, read_labels
 from partita.linkage.pairs import Chosen
 from partita.linkage.sets import Assumption, parse_assumption, readings
@@ -45,7 +42,6 @@ from partita.spark.scores import (
     PAYLOAD,
     ClusteringTask,
     all_records,
-    as_spark,
     components,
     ends_of,
     named_scores,
@@ -60,8 +56,8 @@ PAIRS_PER_TASK = 20_000  # of small components that are solved together
 class SparkClusters:
     """Clusters of records as Spark data frames, with the columns that `partita.Clusters` has.
 
-    `changes` is there with previous clusters. The answers are cached on Spark, so that every table
-    can be read without solving again; `unpersist` frees them. Rows have no order, except in
+    The answers are cached on Spark, so that every table can be read without solving again;
+    `unpersist` frees them. Rows have no order, except in
     `alternatives` and `review`.
     """
 
@@ -70,7 +66,6 @@ class SparkClusters:
     alternatives: DataFrame
     pairs: DataFrame
     review: DataFrame
-    changes: DataFrame | None
     _cached: tuple[DataFrame, ...]
 
     def unpersist(self) -> None:
@@ -97,8 +92,6 @@ def cluster(
     labels: Any = None,
     assume: Sequence[str] = (),
     source: str | None = None,
-    previous: Any = None,
-    previous_scores: Any = None,
     budget: Budget | None = None,
     seed: int = 0,
 ) -> SparkClusters:
@@ -108,9 +101,7 @@ def cluster(
     names. `records` lists all records in the column `unique_id`, or id. The tables are those of
     `partita.cluster(scores, records=sorted ids)` to the byte, and the options are the same:
     `labels` are read on the driver; `source` names the column of `records` with the source of each
-    record, where no source has duplicates; `previous` is an earlier result or a data frame with
-    the columns of its clusters, and `previous_scores` are the scores of that run. The limits of
-    `budget` hold for each task.
+    record, where no source has duplicates. The limits of `budget` hold for each task.
 
     Connected components are found on Spark. Small ones are solved many at a time, each large one
     by itself.
@@ -119,14 +110,8 @@ def cluster(
         locals(), budget=budget or Budget(), sources=None if source is None else (source,)
     )
     pairs = named_scores(scores, columns)
-    before = None if previous is None else EarlierClusters.of(previous, pairs)
-    again = None
-    if previous_scores is not None:
-        check_increment(before, options)
-        again = pairs
-        pairs = joined_scores(named_scores(previous_scores, columns, "previous scores"), pairs)
     nodes = all_records(pairs, records, unique_id, source)
-    return SparkClustering.of(options, pairs, nodes, before, again, records is not None).clusters()
+    return SparkClustering.of(options, pairs, nodes, records is not None).clusters()
 
 
 def on_driver(table: Any) -> Any:
@@ -146,8 +131,6 @@ class SparkClustering:
     nodes: DataFrame
     solver: Solver
     labels: Labels | None
-    before: EarlierClusters | None
-    again: DataFrame | None
     listed: bool
 
     @classmethod
@@ -156,14 +139,12 @@ class SparkClustering:
         options: ClusteringOptions,
         pairs: DataFrame,
         nodes: DataFrame,
-        before: EarlierClusters | None,
-        again: DataFrame | None = None,
         listed: bool = True,
     ) -> SparkClustering:
         """Return a run with its parameters and labels read."""
         labels = None if options.labels is None else read_labels(on_driver(options.labels))
         solver = clustering_solver(options)
-        return cls(options, pairs, nodes, solver, labels, before, again, listed)
+        return cls(options, pairs, nodes, solver, labels, listed)
 
     @property
     def link_above(self) -> float:
@@ -180,12 +161,9 @@ class SparkClustering:
             tuple(self._assumptions(homes)),
             first_rule(self.options.cautious, self.labels),
         )
-        kept = None
-        if self.before is not None and self.again is not None:
-            kept = self.before.untouched(homes, self.again).persist()
         near = _near(self.pairs, homes, self.link_above).persist()
         weak = self._weak(homes)
-        tasks = self._tasks(near if weak is None else near.union(_within(weak)), homes, kept)
+        tasks = self._tasks(near if weak is None else near.union(_within(weak)), homes)
         solved, total = _solved(tasks, job)
         if target is not None:
             job = replace(job, rule=MergeRule.fixed(_threshold(solved, target)))
@@ -200,11 +178,10 @@ class SparkClustering:
             target,
             parameters,
             0 if self.labels is None else len(self.labels.pairs),
-            0 if kept is None else kept.count(),
         )
-        cached = [self.pairs, self.nodes, homes, near, weak, solved, single, kept, apart]
+        cached = [self.pairs, self.nodes, homes, near, weak, solved, single, apart]
         frames = tuple(frame for frame in cached if frame is not None)
-        return self._tables(told, solved, single, apart, kept, frames)
+        return self._tables(told, solved, single, apart, frames)
 
     def _homes(self) -> tuple[DataFrame, Any]:
         """Return the component of every record that has one, and the fitted parameters."""
@@ -266,16 +243,12 @@ class SparkClustering:
                 )
             yield one
 
-    def _tasks(self, inside: DataFrame, homes: DataFrame, kept: DataFrame | None) -> Any:
+    def _tasks(self, inside: DataFrame, homes: DataFrame) -> Any:
         """Return the pairs within components, grouped into tasks.
 
         Small components share a task, and a large one has its own. With labels or sources a row
         without a right end is a record.
         """
-        if kept is not None:
-            gone = kept.select("component").distinct()
-            inside = inside.join(gone, "component", "anti")
-            homes = homes.join(gone, "component", "anti")
         if "source" in self.nodes.columns or self.labels is not None:
             inside = _with_records(inside, self.nodes, homes)
         rows, large = _large(inside)
@@ -293,7 +266,6 @@ class SparkClustering:
         solved: DataFrame,
         single: DataFrame,
         apart: DataFrame | None,
-        kept: DataFrame | None,
         cached: tuple[DataFrame, ...],
     ) -> SparkClusters:
         kind = self.pairs.schema["left"].dataType.simpleString()
@@ -301,12 +273,6 @@ class SparkClustering:
         clusters = _decoded(solved, "clusters", RECORDS.format(kind))
         clusters = clusters.union(single.select("record", "record", one, one))
         alternatives = _decoded(solved, "alternatives", ALTERNATIVES.format(kind))
-        changes = None
-        if self.before is not None:
-            clusters = clusters if kept is None else clusters.union(self.before.rows(kept))
-            clusters, ids = self.before.named(clusters)
-            alternatives = self.before.renamed(alternatives, ids)
-            changes = self.before.changes(clusters)
         pairs = _decoded(solved, "pairs", PAIRS.format(kind))
         if apart is not None:
             p = functions.col("low")
@@ -319,7 +285,6 @@ class SparkClustering:
             alternatives.orderBy(functions.desc("probability"), "change", "cluster", "with"),
             pairs,
             questions.orderBy(functions.desc("bits"), functions.desc("pairs"), "left", "right"),
-            changes,
             cached,
         )
 
@@ -480,189 +445,3 @@ def _decoder(schema: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
                 yield from read_table(payload.as_py(), types).to_batches()
 
     return decode
-
-
-FILE = "previous"
-
-
-def joined_scores(old: DataFrame, new: DataFrame) -> DataFrame:
-    """Return the pairs of both; of a pair in both the new score holds."""
-
-    def keyed(frame: DataFrame) -> DataFrame:
-        low, high = functions.least("left", "right"), functions.greatest("left", "right")
-        return frame.withColumn("low", low).withColumn("high", high)
-
-    again = keyed(new).select("low", "high").distinct()
-    kept = keyed(old).join(again, ["low", "high"], "anti").select("left", "right", "probability")
-    return kept.union(new).persist()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EarlierClusters:
-    """Clusters of an earlier run: record, `old` (its cluster), perhaps membership and exact."""
-
-    frame: DataFrame
-    has_figures: bool
-    file: str = FILE
-
-    @classmethod
-    def of(cls, previous: Any, pairs: DataFrame) -> EarlierClusters:
-        """Read the clusters of an earlier result, or of a data frame with its columns."""
-        frame = as_spark(getattr(previous, "clusters", previous))
-        found = [next((n for n in names if n in frame.columns), None) for names in (IDS, CLUSTERS)]
-        if None in found:
-            existing = ", ".join(frame.columns)
-            problem = f"has no columns record and cluster; found {existing}"
-            raise InputError(problem, file=FILE)
-        kind = pairs.schema["left"].dataType.simpleString()
-        has_figures = {*FIGURES} <= {*frame.columns}
-        figures = FIGURES if has_figures else ()
-        record, old = (functions.col(str(name)).try_cast(kind) for name in found)
-        earlier = frame.select(record.alias("record"), old.alias("old"), *figures).persist()
-        _check(earlier)
-        return cls(earlier, has_figures)
-
-    def sizes(self) -> DataFrame:
-        """Return every previous cluster with its size and the record that stands for it."""
-        record = functions.col("record")
-        own = functions.max(functions.when(record == functions.col("old"), record))
-        return self.frame.groupBy("old").agg(
-            functions.count("*").alias("size_of_old"),
-            functions.coalesce(own, functions.min("record")).alias("anchor"),
-        )
-
-    def untouched(self, homes: DataFrame, again: DataFrame) -> DataFrame:
-        """Return the records of components that are as they were, with the component.
-
-        They have no new record or score, and whole previous clusters.
-        """
-        scored = again.select("left").union(again.select("right")).toDF("record").distinct()
-        scored = scored.withColumn("again", functions.lit(1))
-        nodes = homes.toDF("record", "component").join(scored, "record", "left")
-        nodes = nodes.join(self.frame.select("record", "old"), "record", "left").persist()
-        sizes = self.sizes().select("old", "size_of_old")
-        whole = (
-            nodes.where("old IS NOT NULL")
-            .groupBy("old")
-            .agg(
-                functions.count("*").alias("members"),
-                functions.countDistinct("component").alias("parts"),
-            )
-            .join(sizes, "old")
-            .where("parts = 1 AND members = size_of_old")
-            .select("old", functions.lit(1).alias("whole"))
-        )
-        same = functions.col("again").isNull() & functions.col("whole").isNotNull()
-        touched = nodes.join(whole, "old", "left").where(~same).select("component").distinct()
-        return nodes.select("record", "component").join(touched, "component", "anti")
-
-    def rows(self, kept: DataFrame) -> DataFrame:
-        """Return the rows of kept records; a cluster is called by its first record."""
-        rows = self.frame.join(kept.select("record"), "record")
-        first = rows.groupBy("old").agg(functions.min("record").alias("cluster"))
-        return rows.join(first, "old").select("record", "cluster", *FIGURES)
-
-    def named(self, clusters: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """Return the clusters with ids that persist, and the id of each by its first record.
-
-        A cluster goes on with a previous one if it has the record that stands for it; of several,
-        with the largest. A new id is the first record whose name is not a previous id.
-        """
-        kind = clusters.schema["record"].dataType.simpleString()
-        sizes = self.sizes()
-        anchors = sizes.select(functions.col("anchor").alias("record"), "old", "size_of_old")
-        best = functions.min(functions.struct(-functions.col("size_of_old"), "record", "old"))
-        kept = clusters.join(anchors, "record").groupBy("cluster").agg(best.alias("best"))
-        used = sizes.select(functions.col("old").alias("record"))
-        free = clusters.select("record", "cluster").join(used, "record", "anti")
-        new = free.groupBy("cluster").agg(functions.min("record").alias("fresh"))
-        every = clusters.groupBy("cluster").agg(functions.min("record").alias("first"))
-        numbered = functions.concat(functions.col("first").cast("string"), functions.lit("-2"))
-        if kind != "string":
-            numbered = functions.lit(None)
-        chosen = functions.coalesce(functions.col("best.old"), functions.col("fresh"), numbered)
-        ids = every.join(kept, "cluster", "left").join(new, "cluster", "left")
-        ids = ids.select("cluster", chosen.cast(kind).alias("id")).persist()
-        _check_ids(ids)
-        renamed = clusters.join(ids, "cluster").select(
-            "record", functions.col("id").alias("cluster"), *FIGURES
-        )
-        return renamed, ids
-
-    def renamed(self, alternatives: DataFrame, ids: DataFrame) -> DataFrame:
-        """Return alternatives by the ids that persist."""
-        columns = alternatives.columns
-        for name in ("cluster", "with"):
-            named = ids.toDF(name, "named")
-            joined = alternatives.join(named, name, "left")
-            alternatives = joined.withColumn(name, functions.col("named")).drop("named")
-        return alternatives.select(*(f"`{name}`" for name in columns))
-
-    def changes(self, clusters: DataFrame) -> DataFrame:
-        """Return what happened to clusters: created, grown, split, merged, shrunk and removed."""
-        sizes = self.sizes().select("old", "size_of_old")
-        records = clusters.select("record", "cluster")
-        lost = self.frame.join(records, "record", "anti").groupBy("old")
-        lost_counts = lost.agg(functions.count("*").alias("gone"))
-        before = records.join(self.frame.select("record", "old"), "record", "left")
-        parts = before.groupBy("cluster", "old").agg(
-            functions.count("*").alias("n"), functions.min("record").alias("first")
-        )
-        parts = parts.join(sizes, "old", "left").join(lost_counts, "old", "left").persist()
-        rows = _happened(parts)
-        removed = sizes.join(parts.select("old").distinct(), "old", "anti").select(
-            functions.col("old").alias("cluster"),
-            functions.lit("removed").alias("change"),
-            functions.array("old").alias("previous"),
-            functions.col("size_of_old").alias("size_before"),
-            functions.lit(0).cast("bigint").alias("size"),
-        )
-        return rows.union(removed)
-
-
-def _check(earlier: DataFrame) -> None:
-    empty = functions.col("record").isNull() | functions.col("old").isNull()
-    missing = earlier.agg(functions.count("*"), functions.sum(empty.cast("bigint"))).collect()[0]
-    if not missing[0]:
-        raise InputError("has no rows; expected the clusters of an earlier run", file=FILE)
-    if missing[1]:
-        problem = "a row needs a record and a cluster, of the type of the ids in scores"
-        raise InputError(problem, file=FILE)
-    twice = earlier.groupBy("record").count().where("count > 1").limit(1).collect()
-    if twice:
-        raise InputError(f"lists record {twice[0]['record']} again", file=FILE)
-
-
-def _check_ids(ids: DataFrame) -> None:
-    """Refuse ids that cannot be given: all names of a new cluster are ids of others."""
-    unnamed = ids.where("id IS NULL").limit(1).collect()
-    twice = ids.groupBy("id").agg(functions.count("*").alias("n")).where("n > 1").limit(1).collect()
-    for row in unnamed or twice:
-        problem = f"no new id for the cluster of {row[0]}: its names are ids of other clusters"
-        raise InputError(problem, file=FILE)
-
-
-def _happened(parts: DataFrame) -> DataFrame:
-    known = functions.col("old").isNotNull()
-    gone = functions.coalesce(functions.col("gone"), functions.lit(0))
-    old_first = functions.when(known, functions.struct("first", "old"))
-    grouped = parts.groupBy("cluster").agg(
-        functions.sum("n").alias("size"),
-        functions.sum(functions.when(known, functions.col("n")).otherwise(0)).alias("known"),
-        functions.count("old").alias("olds"),
-        functions.coalesce(functions.sum("size_of_old"), functions.lit(0)).alias("size_before"),
-        functions.max(functions.col("n") + gone < functions.col("size_of_old")).alias("is_split"),
-        functions.max(known & (gone > 0)).alias("is_shrunk"),
-        functions.sort_array(functions.collect_list(old_first)).getField("old").alias("previous"),
-    )
-    holds: dict[str, Column] = {
-        "created": functions.col("olds") == 0,
-        "split": functions.col("is_split"),
-        "merged": functions.col("olds") > 1,
-        "grown": (functions.col("olds") > 0) & (functions.col("size") > functions.col("known")),
-        "shrunk": functions.col("is_shrunk"),
-    }
-    named = [functions.when(test, functions.lit(name)) for name, test in holds.items()]
-    listed = functions.array_compact(functions.array(*named))
-    rows = grouped.withColumn("change", functions.explode(listed))
-    return rows.select("cluster", "change", "previous", "size_before", "size")

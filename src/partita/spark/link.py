@@ -29,7 +29,7 @@ from partita.linkage.record_tables import (
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
-from partita.spark.clusters import EarlierClusters, SparkClustering, SparkClusters
+from partita.spark.clusters import SparkClustering, SparkClusters
 from partita.spark.scores import as_spark, identifier
 
 
@@ -55,7 +55,6 @@ def link(
     labels: Any = None,
     assume: Sequence[str] = (),
     parameters: str | os.PathLike[str] | None = None,
-    previous: Any = None,
     budget: Budget | None = None,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
@@ -82,8 +81,7 @@ def link(
     scores = engine.score(model).persist()
     nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
     progress("clustering")
-    before = None if previous is None else EarlierClusters.of(previous, scores)
-    found = SparkClustering.of(options, scores, nodes, before).clusters(across=False)
+    found = SparkClustering.of(options, scores, nodes).clusters(across=False)
     values = {field.name: getattr(found, field.name) for field in fields(found)}
     return LinkedOnSpark(**values, settings=model, notes=tuple(notes))
 
