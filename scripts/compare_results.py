@@ -113,10 +113,6 @@ def solve_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
                 f"solve-{kind}-{model}.jsonl",
                 ["solve", inputs / f"{kind}.csv", "--model", model, "--json", "--work", 200_000],
             )
-    for cautious in (None, 0.9):
-        name = f"clusters-{cautious}.csv"
-        more = [] if cautious is None else ["--cautious", cautious]
-        yield name, ["solve", inputs / "small.csv", "--clusters", out / name, *more]
 
 
 def record_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:

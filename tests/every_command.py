@@ -59,7 +59,7 @@ explain results.jsonl dev-001.1 T1 T2
 evaluate results.jsonl messages/keys.jsonl --json
 solve few.csv --json --method certified --work 1000000
 solve many.csv --json --method sampled --work 20000
-solve many.csv --clusters clusters.csv --cautious .8 --work 300000
+solve many.csv --work 300000
 fuse claims.csv --json
 fuse claims.csv --json --kind people --discount-copies --without s2
 fuse claims.csv --json --kind several

@@ -184,7 +184,7 @@ def test_bad_input_is_one_line_and_writes_nothing(tmp_path, content):
     path.write_bytes(content)
     old = '{"version":1,"message":"p.csv","set":"1","unlisted":{"count":0,"probability":0.0}}\n'
     out.write_text(old)
-    result = run("solve", path, "--out", out, "--clusters", tmp_path / "c.csv")
+    result = run("solve", path, "--out", out)
     assert result.exit_code == 1
     assert result.stdout == ""
     [line] = result.stderr.splitlines()
@@ -236,7 +236,6 @@ def test_an_unlisted_pair_cannot_be_assumed(tmp_path):
         ["--threshold", "0"],
         ["--threshold", "nan"],
         ["--missing", "1.5"],
-        ["--cautious", ".9"],
         ["--memory", "lots"],
         ["--seconds", "0"],
         ["--work", "0"],
@@ -247,35 +246,6 @@ def test_usage_errors(pairs, arguments):
     result = run("solve", pairs, *arguments)
     assert result.exit_code == 2
     assert "Error" in result.stderr
-
-
-def test_clusters(pairs, tmp_path):
-    path = tmp_path / "clusters.csv"
-    assert run("solve", pairs, "--clusters", path).exit_code == 0
-    with path.open() as stream:
-        rows = list(csv.DictReader(stream))
-    assert [(r["id"], r["cluster"]) for r in rows] == [
-        ("A", "A"), ("B", "A"), ("C", "C"), ("D", "A"),
-    ]  # fmt: skip
-    assert float(rows[0]["probability"]) == pytest.approx(0.3826, abs=5e-5)
-    run("solve", pairs, "--clusters", path, "--cautious", ".6")
-    assert [line.split(",")[1] for line in path.read_text().splitlines()] == [
-        "cluster", "A", "A", "C", "D",
-    ]  # fmt: skip
-
-
-def test_clusters_of_named_sets_say_which(tmp_path):
-    path, out = tmp_path / "p.csv", tmp_path / "c.csv"
-    path.write_text("left,right,probability,set\nA,B,.9,x\nA,B,.1,y\n")
-    assert run("solve", path, "--clusters", out).exit_code == 0
-    rows = [line.split(",") for line in out.read_text().splitlines()]
-    assert [(r[0], r[1], r[3]) for r in rows] == [
-        ("id", "cluster", "set"),
-        ("A", "x:A", "x"),
-        ("B", "x:A", "x"),
-        ("A", "y:A", "y"),
-        ("B", "y:B", "y"),
-    ]
 
 
 def test_templates_give_text_and_order(pairs, tmp_path):

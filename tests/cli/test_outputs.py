@@ -93,15 +93,13 @@ def test_solve_replaces_only_results_of_solve():
     assert partita("solve", "pairs.csv", "--out", "solved.jsonl")[0] == 0
     assert partita(*run_depots("--out", "run.jsonl"))[0] == 0
     refused(["solve", "pairs.csv", "--out", "run.jsonl"], "something else than results of solve")
-    refused(["solve", "pairs.csv", "--clusters", "message.txt"], "something else than clusters")
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["solve", "pairs.csv", "--out", "pairs.csv"], "pairs.csv: is also an input"),
-        (["solve", "pairs.csv", "--clusters", "./pairs.csv"], "pairs.csv: is also an input"),
-        (["solve", "pairs.csv", "--out", "F", "--clusters", "F"], "F: is named by --out and by"),
+        (["solve", "pairs.csv", "--out", "./pairs.csv"], "pairs.csv: is also an input"),
         (["run", "message.txt", "--out", "message.txt"], "message.txt: is also an input"),
         (["run", ".", "--out", "new.jsonl"], "new.jsonl: lies in the input folder ."),
         (["run", ".", "--store", "new.db"], "new.db: lies in the input folder ."),
@@ -127,7 +125,6 @@ def no_space() -> None:
     "arguments",
     [
         ["solve", "pairs.csv", "--out", "new.jsonl"],
-        ["solve", "pairs.csv", "--clusters", "/dev/full"],
         ["solve", "pairs.csv", "--out", "/dev/full"],
     ],
 )

@@ -38,8 +38,6 @@ class OutputForms:
     json: bool = False
     stored: bool = False
     own: str = ""  # a format of the domain's own
-    clusters: bool = False
-    cautious: float | None = None
     corefud: bool = False
     view: View = ""
     width: int = 80
@@ -62,7 +60,6 @@ class Outcome:
     converged: bool = True
     lines: Collection[str] = ()
     shown: str = ""
-    clusters: tuple[tuple[Any, ...], ...] = ()
     stored: Mapping[str, Any] | None = None
     sizes: tuple[int, int, int] = (0, 0, 0)
     notes: tuple[str, ...] = ()

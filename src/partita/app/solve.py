@@ -385,13 +385,7 @@ def _outcome(
     name = sets.names[k]
     if isinstance(distribution, PartitaError):
         return Outcome(name, error=str(distribution))
-    prefix = f"{name}:" if sets.named else ""
-    rows: list[Any] = []
     lines: tuple[str, ...] = ()
-    if forms.clusters:
-        from partita.linkage.clusters import cluster_rows
-
-        rows = list(cluster_rows(distribution, forms.cautious, prefix))
     if forms.json:
         from partita.results.result_lines import result_line
 
@@ -400,7 +394,6 @@ def _outcome(
         name,
         lines=lines,
         shown=_shown(distribution, forms),
-        clusters=tuple((*row, name) if sets.named else row for row in rows),
         converged=distribution.converged is not False,
     )
 
@@ -430,11 +423,4 @@ def _singletons(sets: Sets, forms: OutputForms, source: str) -> Iterator[Outcome
         from partita.views.distribution import names_text
 
         shown = names_text("Alone:", [template.id for template in templates], forms.width)
-    name = ("",) if sets.named else ()
-    yield Outcome(
-        "",
-        counted=False,
-        lines=lines,
-        shown=shown,
-        clusters=tuple((template.id, template.id, 1.0, *name) for template in templates),
-    )
+    yield Outcome("", counted=False, lines=lines, shown=shown)

@@ -67,7 +67,6 @@ class Kind:
 
 
 SOLVED = Kind("results of solve", rb'\{"version":.*("unlisted":\{|"singletons":.*"run":null)')
-CLUSTERS = Kind("clusters", rb"id,cluster,probability")
 CONLLU = Kind("CoNLL-U", rb"# newdoc")
 
 
@@ -93,28 +92,6 @@ class ReplacedFile(Sink):
     def write(self, outcome: Outcome) -> None:
         for line in outcome.lines:
             self.stream.write(f"{line}\n")
-
-
-class ClustersFile(ReplacedFile):
-    """A CSV file of clusters."""
-
-    def __init__(self, path: Path, named: bool, excel_safe: bool = False) -> None:
-        super().__init__(path, CLUSTERS)
-        self.named, self.excel_safe = named, excel_safe
-
-    @contextmanager
-    def opened(self) -> Iterator[None]:
-        from partita.linkage.clusters import HEADER
-        from partita.tables.writing import csv_text
-
-        with super().opened():
-            self.stream.write(csv_text([(*HEADER, "set") if self.named else HEADER]))
-            yield
-
-    def write(self, outcome: Outcome) -> None:
-        from partita.tables.writing import csv_text
-
-        self.stream.write(csv_text(outcome.clusters, self.excel_safe))
 
 
 class ResumedFile(Sink):

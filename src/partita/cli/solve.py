@@ -1,6 +1,5 @@
 """The commands solve and demo."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +8,9 @@ import typer
 
 from partita.cli.command import command
 from partita.cli.console import Console
-from partita.cli.output import MANY, SOLVED, ClustersFile, Output, ReplacedFile, Sink, view_of
-from partita.errors import InputError
+from partita.cli.output import MANY, SOLVED, Output, ReplacedFile, view_of
 from partita.files.writing import refuse_inputs
 from partita.options import (
-    EXCEL_SAFE,
     MEMORY,
     SECONDS,
     WORK,
@@ -21,7 +18,6 @@ from partita.options import (
     Options,
     SolveOptions,
     argument,
-    check_probability,
     memory_limit,
     one_of,
     option,
@@ -72,17 +68,6 @@ class SolveCommand(SolveOptions):
         check=one_of(FORMATS),
         shown="detected",
     )
-    clusters: Path | None = option(
-        "Write the most probable clusters as id,cluster,probability. The probability is that of "
-        "all members belonging together (for large sets, a lower bound)",
-        metavar="F.csv",
-    )
-    excel_safe: bool = option(EXCEL_SAFE, False)
-    cautious: float | None = option(
-        "With --clusters: merge only groups with probability P or more, e.g. .9",
-        metavar="P",
-        check=check_probability,
-    )
     json: bool = option("Write one JSON object per set to standard output", False)
     out: Path | None = option("Write one JSON object per set to a file (JSONL)")
     strict: bool = option("Exit with code 1 if a sampled answer has not converged", False)
@@ -105,28 +90,24 @@ def solve(options: SolveCommand, console: Console) -> None:
     Examples:
       partita solve pairs.csv
       partita solve pairs.csv --json --top 100 > results.jsonl
-      partita solve scores.parquet --clusters clusters.csv --cautious .95
+      partita solve scores.parquet --out results.jsonl --seconds 5
     """
     from partita.app.batch import OutputForms
     from partita.app.solve import Solver, read_sets, solve_sets
 
-    pairs, json, out, clusters = options.pairs, options.json, options.out, options.clusters
-    if options.cautious is not None and clusters is None:
-        raise typer.BadParameter("--cautious needs --clusters F.csv")
-    _refuse_overwriting(out, clusters, [pairs, options.parameters, options.templates])
+    pairs, json, out = options.pairs, options.json, options.out
+    refuse_inputs(out, [pairs, options.parameters, options.templates])
     _note_parameters(console, options.model, options.parameters)
     solver = Solver.of(replace(options, budget=_budget(options)))
     sets = read_sets(pairs, options, options.form, options.templates, console.note)
     _note_unlisted(console, sets)
     forms = OutputForms(
         json=json or out is not None,
-        clusters=clusters is not None,
-        cautious=options.cautious,
-        view=view_of(len(sets) > MANY, json, bool(out or clusters)),
+        view=view_of(len(sets) > MANY, json, out is not None),
         width=console.width,
         colour=console.colour,
     )
-    sinks = _sinks(options, sets)
+    sinks = [] if out is None else [ReplacedFile(out, SOLVED)]
 
     def summary(output: Output) -> str:
         told = f"{output.done:,} sets answered, {output.failed:,} failed"
@@ -146,23 +127,6 @@ def solve(options: SolveCommand, console: Console) -> None:
     )
     if output.failed or (options.strict and output.not_converged):
         raise typer.Exit(1)
-
-
-def _refuse_overwriting(
-    out: Path | None, clusters: Path | None, inputs: Sequence[str | Path | None]
-) -> None:
-    one_file = out is not None and clusters is not None and out.resolve() == clusters.resolve()
-    if out is not None and one_file and (out.is_file() or not out.exists()):
-        raise InputError("is named by --out and by --clusters (expected two files)", file=str(out))
-    for file in (out, clusters):
-        refuse_inputs(file, inputs)
-
-
-def _sinks(options: SolveCommand, sets: "Sets") -> list[Sink]:
-    sinks: list[Sink] = [] if options.out is None else [ReplacedFile(options.out, SOLVED)]
-    if options.clusters is not None:
-        sinks.append(ClustersFile(options.clusters, sets.named, options.excel_safe))
-    return sinks
 
 
 def _budget(options: SolveCommand) -> "Budget":

@@ -1,122 +1,17 @@
-"""Read and write clusters and lists of records."""
+"""Read clusters and lists of records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from partita.core import Distribution, FloatArray, IntArray, Template
-from partita.core.configurations import in_text_order
-from partita.errors import InputError, Unavailable
+from partita.core import Template
+from partita.errors import InputError
 from partita.linkage.grouping import TemplateList
 from partita.results.result_lines import INTEGERS, template_of
 from partita.tables import Note, Table, read_table
 from partita.tables.columns import IntegerIds, ids_of
-
-HEADER = ("id", "cluster", "probability")
-TABLE_LIMIT = 14  # templates; the table has 2^14 groups
-ROUNDING = 1e-12
-
-Cluster = tuple[int, ...]
-Row = tuple[str, str, float]
-
-
-def cluster_rows(
-    distribution: Distribution, cautious: float | None = None, prefix: str = ""
-) -> list[Row]:
-    """Return a row for each template in text order; a cluster is named by its first template.
-
-    The clusters are the cells of the most probable configuration or, with `cautious`, only groups
-    that are together with at least that probability.
-    """
-    together = _together(distribution)
-    clusters = (
-        _most_probable(distribution)
-        if cautious is None
-        else _merged(distribution.marginals.value, together, cautious)
-    )
-    ids = distribution.set.ids
-    rows: dict[int, Row] = {}
-    for members in clusters:
-        name, probability = prefix + ids[members[0]], together(members)
-        rows.update({n: (ids[n], name, probability) for n in members})
-    return [rows[n] for n in range(len(ids))]
-
-
-def _most_probable(distribution: Distribution) -> list[Cluster]:
-    place = {name: n for n, name in enumerate(distribution.set.ids)}
-    cells = in_text_order(distribution.most_probable, place)
-    return [tuple(place[name] for name in cell) for cell in cells]
-
-
-def _merged(
-    marginals: FloatArray, together: Callable[[Cluster], float], least: float
-) -> list[Cluster]:
-    """Merge pairs, the most probable first, while the whole group stays probable enough."""
-    cluster_of: dict[int, Cluster] = {n: (n,) for n in range(len(marginals))}
-    left, right = np.nonzero(np.triu(marginals >= least - ROUNDING, 1))
-    for n in np.lexsort((right, left, -marginals[left, right])).tolist():
-        a, b = cluster_of[int(left[n])], cluster_of[int(right[n])]
-        if a != b and together(union := tuple(sorted(a + b))) >= least - ROUNDING:
-            cluster_of.update(dict.fromkeys(union, union))
-    return sorted(set(cluster_of.values()))
-
-
-def _together(distribution: Distribution) -> Callable[[Cluster], float]:
-    """Return a function for P(all members corefer): exact if possible, else a lower bound."""
-    if (rows := getattr(distribution.posterior, "rows", None)) is not None:  # independent draws
-        return lambda members: _probability(_share(rows[:, list(members)]), members)
-    if len(distribution.set) <= TABLE_LIMIT:
-        try:
-            table = _supersets(distribution)
-        except Unavailable:
-            return lambda members: _tree_bound(distribution, members)
-        return lambda members: _probability(float(table[_mask(members)]), members)
-    return lambda members: _tree_bound(distribution, members)
-
-
-def _share(labels: IntArray) -> float:
-    """Return the share of draws in which all have the same label."""
-    return float((labels == labels[:, :1]).all(axis=1).mean())
-
-
-def _supersets(distribution: Distribution) -> FloatArray:
-    """Return for each group of templates, as a mask, the total probability of cells with it."""
-    n = len(distribution.set)
-    table = np.zeros(1 << n)
-    for cell, probability in distribution.posterior.cells():
-        table[_mask(cell)] += probability
-    for bit in range(n):
-        halves = table.reshape(-1, 2, 1 << bit)
-        halves[:, 0] += halves[:, 1]
-    return table
-
-
-def _mask(members: Cluster) -> int:
-    return sum(1 << n for n in members)
-
-
-def _probability(value: float, members: Cluster) -> float:
-    return 1.0 if len(members) == 1 else min(max(value, 0.0), 1.0)
-
-
-def _tree_bound(distribution: Distribution, members: Cluster) -> float:
-    """Return a lower bound on P(all corefer) by the best spanning tree (Prim)."""
-    marginals = distribution.marginals
-    lowest = marginals.low if marginals.kind == "interval" else marginals.value
-    between = lowest[np.ix_(members, members)]
-    reached, loss = between[0].copy(), 0.0
-    reached[0] = -1.0
-    for _ in members[1:]:
-        nearest = int(reached.argmax())
-        loss += 1.0 - float(reached[nearest])
-        reached = np.where(reached < 0.0, -1.0, np.maximum(reached, between[nearest]))
-        reached[nearest] = -1.0
-    return _probability(1.0 - loss, members)
-
 
 IDS = ("id", "unique_id", "record", "template")
 CLUSTERS = ("cluster", "cluster_id")
