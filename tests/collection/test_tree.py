@@ -1,13 +1,21 @@
 """The tree of entities: coherent pair probabilities, exact draws, labels that hold."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.collection.tree import CONFLICT, SURE, EntityTree, average_linkage
+from partita.collection.tree import (
+    CONFLICT,
+    KEPT,
+    LEAST,
+    SURE,
+    UNLISTED,
+    EntityTree,
+    average_linkage,
+)
 from partita.configurations.forest.model import log_odds, logistic
 
 PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}
@@ -37,6 +45,42 @@ def test_average_linkage_is_that_of_scipy():
         joined = average_linkage(8, left, right, scores)
         expected = linkage(1.0 - scores, "average")
         np.testing.assert_allclose(np.sort(1.0 - joined.mean), np.sort(expected[:, 2]))
+
+
+def plain_linkage(count, left, right, scores):
+    """Join the closest two clusters by the definition of the mean, looking at all pairs again."""
+    known = {(a, b): p for a, b, p in zip(left, right, scores, strict=True) if p >= KEPT}
+    clusters, means = [{n} for n in range(count)], []
+
+    def mean(one, two):
+        listed = [known[min(a, b), max(a, b)] for a, b in product(one, two)
+                  if (min(a, b), max(a, b)) in known]  # fmt: skip
+        rest = len(one) * len(two) - len(listed)
+        return sum(listed) / (len(listed) + UNLISTED * rest) if listed else 0.0
+
+    while len(clusters) > 1:
+        best, one, two = max(((mean(*both), *both) for both in combinations(clusters, 2)),
+                             key=lambda found: found[0])  # fmt: skip
+        if best < LEAST:
+            break
+        clusters = [c for c in clusters if c not in (one, two)] + [one | two]
+        means.append(best)
+    return means, {frozenset(one) for one in clusters}
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(2, 12), st.floats(0.1, 0.9), st.integers(0, 10_000))
+def test_average_linkage_of_some_pairs_is_that_of_its_definition(count, share, seed):
+    left, right, scores = pairs_of(count, seed)
+    some = np.random.default_rng(seed + 1).random(len(left)) < share
+    left, right, scores = left[some], right[some], scores[some]
+    joined = average_linkage(count, left, right, scores)
+    means, clusters = plain_linkage(count, left.tolist(), right.tolist(), scores.tolist())
+    np.testing.assert_allclose(joined.mean, means)
+    parts = {n: {n} for n in range(count)}
+    for n, (a, b) in enumerate(zip(joined.first.tolist(), joined.second.tolist(), strict=True)):
+        parts[count + n] = parts.pop(a) | parts.pop(b)
+    assert {frozenset(one) for one in parts.values()} == clusters
 
 
 @settings(max_examples=60, deadline=None)

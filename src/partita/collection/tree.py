@@ -73,7 +73,8 @@ class _Links(NamedTuple):
 
     Places of `ends` with the same cluster are a list: its first is in `first`, the others follow in
     `following`; -1 are ends of links that were added to others. `sums` and `listed` are the sum and
-    the number of scores. Links that can join are in a heap by `means`; `place` is where, or -1.
+    the number of scores. Links that can join are in a heap by `means`; `place` is where, or -1. A
+    mean falls when its clusters grow; `means` is brought up to date when the link is first.
     """
 
     ends: IntArray
@@ -117,9 +118,13 @@ def linkage_kernel(
             known += 1
         else:
             best = links.heap[0]
-            a, b, mean = ends[2 * best], ends[2 * best + 1], links.means[best]
+            a, b, mean = ends[2 * best], ends[2 * best + 1], _mean(links, best, sizes)
             a, b = min(a, b), max(a, b)
             used = _dropped(links, best, used)
+            if mean < links.means[best]:
+                links.means[best] = mean
+                used = _raised(links, best, used)
+                continue
         if a == b or _is_barred(home, different, a, b):
             continue
         new = count + done
@@ -164,7 +169,7 @@ def _taken_over(
 
 @kernel()
 def _renewed(links: _Links, new: int, sizes: FloatArray, seen: IntArray, used: int) -> int:
-    """Put the links of a new cluster in their places in the heap; return its size.
+    """Give a new cluster its links, and raise those that are closer; return the size of the heap.
 
     `sizes` are the records of clusters; `seen` is cleared.
     """
@@ -172,15 +177,30 @@ def _renewed(links: _Links, new: int, sizes: FloatArray, seen: IntArray, used: i
     while at >= 0:
         link, other = at // 2, links.ends[at ^ 1]
         seen[other] = -1
-        used = _dropped(links, link, used)
         links.ends[at] = new
-        listed = links.listed[link]
-        pairs = sizes[new] * sizes[other]
-        rest = max(pairs - listed, 0.0)
-        links.means[link] = links.sums[link] / (listed + UNLISTED * rest)
-        if links.means[link] >= LEAST:
-            used = _pushed(links, link, used)
+        mean = _mean(links, link, sizes)
+        if mean > links.means[link]:
+            links.means[link] = mean
+            used = _raised(links, link, used)
         at = links.following[at]
+    return used
+
+
+@kernel()
+def _mean(links: _Links, link: int, sizes: FloatArray) -> float:
+    """Return the mean score between two clusters (with `sizes`), of pairs compared or not."""
+    listed = links.listed[link]
+    pairs = sizes[links.ends[2 * link]] * sizes[links.ends[2 * link + 1]]
+    return float(links.sums[link] / (listed + UNLISTED * max(pairs - listed, 0.0)))
+
+
+@kernel()
+def _raised(links: _Links, link: int, used: int) -> int:
+    """Move a link up in the heap, or put it there if it can join; return the size of the heap."""
+    if links.place[link] >= 0:
+        _pushed(links, link, links.place[link])
+    elif links.means[link] >= LEAST:
+        used = _pushed(links, link, used)
     return used
 
 
@@ -212,15 +232,10 @@ def _is_barred(home: IntArray, different: IntArray, a: int, b: int) -> bool:
 
 @kernel()
 def _is_closer(links: _Links, one: int, two: int) -> bool:
-    """Return whether a link comes before another: of equal ones, that of the earlier clusters."""
-    ends, means = links.ends, links.means
-    if means[one] != means[two]:
-        return bool(means[one] > means[two])
-    a, b = min(ends[2 * one], ends[2 * one + 1]), min(ends[2 * two], ends[2 * two + 1])
-    if a != b:
-        return bool(a < b)
-    last = max(ends[2 * one], ends[2 * one + 1]), max(ends[2 * two], ends[2 * two + 1])
-    return bool(last[0] < last[1])
+    """Return whether a link comes before another: the earlier of equal ones."""
+    if links.means[one] != links.means[two]:
+        return bool(links.means[one] > links.means[two])
+    return one < two
 
 
 @kernel()
