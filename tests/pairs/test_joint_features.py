@@ -24,7 +24,7 @@ from partita.training.joint import key_decisions
 
 def made(name: str, text: str, form: str, start: int = 0, **said: object) -> Template:
     words = text.lower().split()
-    slots = {"NAME": said.pop("NAME")} if "NAME" in said else {}
+    slots = {slot: said.pop(slot) for slot in ("NAME", "TITLE") if slot in said}
     context = {"WORDS": words, **said}
     place = (start, start + len(text))
     return Template(
@@ -79,6 +79,10 @@ def test_names_without_a_common_word() -> None:
     assert both("Mark Hurd", "Stein") & others == column.OTHER_HALF_NAME
     assert both("Hurd", "Stein") & others == column.OTHER_NAME
     assert both("Mark Hurd", "Hurd") & others == 0
+    assert both("Mark Hurd", "Stein", TITLE="Ms") & others == column.OTHER_FULL_NAME
+    assert both("Mark Hurd", "Stein", TITLE="President") & others == column.OTHER_HALF_NAME
+    assert both("M. Hurd", "P. Stein") & others == column.OTHER_FULL_NAME
+    assert both("G.", "G", TITLE="Mrs") & others == 0
     assert both("Mark Hurd", "National Player") & others == column.OTHER_HALF_NAME
     assert both("Mark Hurd", "Chief Officer", APPOSITION_OF="a") & others == 0
     assert related(made("a", "Mark Hurd", "name", NAME="Mark Hurd"),

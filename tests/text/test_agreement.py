@@ -55,6 +55,9 @@ def test_they_are_hardly_ever_one_man(text: str, one_man: str) -> None:
         ),
         ("Peter Marsh met a journalist. The editor, Jane Doe, wrote.", "Peter Marsh", "Jane Doe"),
         ("The minister, Carl Berg, spoke. The mayor, Tom Ray, left.", "Carl Berg", "Tom Ray"),
+        ("Mr Quinn asked for a new tank. Mr Novak changed the lock.", "Mr Quinn", "Mr Novak"),
+        ("Mrs. Ivy Holt slept. Dr. Chen called the nurse.", "Mrs. Ivy Holt", "Dr. Chen"),
+        ("J. Barlow opened the meeting. P. Ward took notes.", "J. Barlow", "P. Ward"),
     ],
 )  # fmt: skip
 def test_persons_with_other_names_are_others(text: str, one: str, other: str) -> None:

@@ -66,3 +66,20 @@ def test_what_made_readers_laugh(
     found = _mentions(text)
     assert present <= set(found)
     assert not {text for text, _ in found} & absent
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "head", "gender"),
+    [
+        ("Mr Quinn asked for a new tank.", "Mr Quinn", "quinn", "male"),
+        ("They thanked Ms Mehta.", "Ms Mehta", "mehta", "female"),
+        ("Mrs. Lowe came home.", "Mrs. Lowe", "lowe", "female"),
+        ("He told Mr Ahmed Farouk.", "Mr Ahmed Farouk", "ahmed", "male"),
+        ("Prof. Xu is late.", "Prof. Xu", "xu", None),
+    ],
+)
+def test_a_title_is_not_the_head_of_a_name_and_says_the_gender(
+    text: str, name: str, head: str, gender: str | None
+) -> None:
+    (found,) = (one for one in domain.extract(parse_layout("text", text)) if one.text == name)
+    assert (found.head, found.type, found.slots.get("GENDER")) == (head, "person", gender)

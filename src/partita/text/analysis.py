@@ -34,6 +34,7 @@ from partita.text.mentions import (
     roles_of,
     tags_of_whole_names,
     telling_capitals,
+    titles_below_names,
     without_headings,
 )
 from partita.text.names import NameSpan, find_names, join_names
@@ -151,6 +152,9 @@ class Analyser:
                     tags[place] = as_name.get(int(tags[place]), name_tag)
         heads, relations = self.parser.parse(numbers, rows, tags, bounds)
         labels, tops = self.parser.labels, [name.first for name in names]
+        if "nmod:desc" in labels:
+            modifier = labels.index("nmod:desc")
+            titles_below_names(words, proper[tags], bounds, heads, relations, modifier)
         if "flat" in labels and "compound" in labels:
             flat, compound = labels.index("flat"), labels.index("compound")
             headed_by_institution(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from partita.core import IntArray
 from partita.text.expressions import WORDED, is_company_word
 from partita.text.given_names import place_size, share_of_women
-from partita.text.names import GREETINGS, OFFICES, NameSpan
+from partita.text.names import GREETINGS, INITIAL, OFFICES, NameSpan
 from partita.text.parser import check_model
 from partita.text.parser_kernels import HashedModel
 from partita.text.tagger_models import Rows
@@ -158,7 +158,8 @@ AGREEMENT = 0.7  # weight of the types of mentions with the same head in a text
 def telling_capitals(words: Sequence[str], ends: IntArray) -> BoolArray:
     """Return for each word whether capital letters mark names in its sentence.
 
-    They tell nothing in sentences that have few small letters, such as titles.
+    They tell nothing in sentences that have few small letters, such as titles, but for an initial
+    and the word after it (J. Barlow).
     """
     telling = np.zeros(len(words), dtype=np.bool_)
     for first, last in pairwise([0, *ends.tolist()]):
@@ -166,6 +167,9 @@ def telling_capitals(words: Sequence[str], ends: IntArray) -> BoolArray:
         least = SMALL_ENDED if words[last - 1] in STOPS else SMALL
         if small >= least * sum(word[0].isalpha() for word in words[first:last]):
             telling[first:last] = True
+        for n in range(last - 2, first - 1, -1):
+            if INITIAL.fullmatch(words[n]) and words[n + 1].istitle():
+                telling[n : n + 2] = True
     return telling
 
 
@@ -180,7 +184,8 @@ def tags_of_whole_names(
     """Return tags in which nouns are names where capital letters say so.
 
     A capitalised noun after a name belongs to it: Bayline Shipping. A capitalised noun that the
-    table of words does not contain is a name, and so is an acronym. `telling` says of which words
+    table of words does not contain is a name, and so are an acronym and an initial before a name.
+    `telling` says of which words
     the capital letters count, `proper` which tags are of names, `as_name` which one a noun gets;
     those in `only_after` get it only after a name: General Electric.
     """
@@ -188,6 +193,8 @@ def tags_of_whole_names(
     find = shipped_words().find
     for n in np.flatnonzero(np.isin(tags, list(as_name)) & telling).tolist():
         word, follows = words[n], n > 0 and telling[n - 1]
+        if INITIAL.fullmatch(word) and words[n + 1 :] and proper[tags[n + 1]] and telling[n + 1]:
+            changed[n] = as_name[int(tags[n])]
         if word[0].islower() or not follows:
             continue
         after_name = proper[changed[n - 1]] and word.istitle()
@@ -219,6 +226,24 @@ def headed_by_institution(
             _swap(heads[start:end], first - start, last - start)
             relations[last] = relations[first]
             relations[first:last] = compound
+
+
+def titles_below_names(
+    words: Sequence[str], named: BoolArray, ends: IntArray, heads: IntArray,
+    relations: NDArray[np.uint8], modifier: int,
+) -> None:  # fmt: skip
+    """Make a name the head of the title before it, as the treebanks do: Mr Quinn, Mrs. Lowe.
+
+    Changes heads (positions in their sentence) and labels; a title gets the label `modifier`.
+    """
+    bounds = [0, *ends.tolist()]
+    titles = np.array([is_title(word) for word in words[:-1]], dtype=np.bool_)
+    for title in np.flatnonzero(titles & named[1:]).tolist():
+        sentence = int(np.searchsorted(ends, title, side="right"))
+        start, end = bounds[sentence], bounds[sentence + 1]
+        if title + 1 < end and heads[title + 1] == title - start:
+            _swap(heads[start:end], title - start, title + 1 - start)
+            relations[title + 1], relations[title] = relations[title], modifier
 
 
 def _swap(heads: IntArray, first: int, last: int) -> None:
@@ -256,7 +281,7 @@ def decided_types(
         name = names.get(place[0])
         if company[n] or _is_organization(texts, named, *place):
             decided[n] = types.index(ORGANIZATION)
-        elif _is_titled(texts, named, *place):
+        elif _is_titled(texts, named, *place[1:]):
             decided[n] = types.index(PERSON)
         elif name is not None and name.type in types:
             decided[n] = types.index(name.type)
@@ -534,10 +559,14 @@ def _is_employer(texts: Sequence[str], named: BoolArray, place: Place) -> bool:
     return following[0] in OFFICES and following[0] != "head"
 
 
-def _is_titled(texts: Sequence[str], named: BoolArray, head: int, first: int, last: int) -> bool:
+def _is_titled(texts: Sequence[str], named: BoolArray, first: int, last: int) -> bool:
     """Return whether a name begins with a title of a person: Ms Fox."""
-    inside = head == first and first < last and named[last]
-    return inside and texts[first].rstrip(".").lower() in TITLES
+    return first < last and bool(named[last]) and is_title(texts[first])
+
+
+def is_title(word: str) -> bool:
+    """Return whether a word is a title of a person, such as Mr or Prof."""
+    return word.rstrip(".").lower() in TITLES
 
 
 def _kind_before(texts: Sequence[str], place: int) -> str:

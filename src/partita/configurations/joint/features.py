@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from partita.configurations.joint import codes as code
 from partita.core import IntArray, Template
 from partita.text.given_names import share_by_ending, share_of_women
+from partita.text.mentions import is_title
 from partita.text.words import WordTable, shipped_words
 
 if TYPE_CHECKING:
@@ -279,6 +280,15 @@ class _Text:
     name: list[str]
 
 
+def _is_personal(template: Template, name: Sequence[str]) -> bool:
+    """Return whether a name has a given name or an initial before another, or "Mr" and the like."""
+    first = name[0] if name else ""
+    title = str(template.slots.get("TITLE", ""))
+    if len(name) > 1 and (len(first) == 1 or share_of_women(first) is not None):
+        return True
+    return bool(name) and is_title(title)
+
+
 def _texts(templates: Sequence[Template]) -> list[_Text]:
     """Return the words of each expression."""
     inner: dict[str, list[tuple[Template, list[str]]]] = {}
@@ -303,7 +313,8 @@ def _names(templates: Sequence[Template]) -> dict[str, str]:
         for template in templates
         if template.form == "name" and "APPOSITION_OF" in template.context
     }
-    return {name: own[name] or apposed.get(name, "") for name in own}
+    nouns = {template.id for template in templates if template.form != "pronoun"}
+    return {name: own[name] or apposed.get(name, "") if name in nouns else "" for name in own}
 
 
 def _text(
@@ -315,7 +326,7 @@ def _text(
     telling = [word for word in words if _tells(word)]
     if template.form == "name":
         telling = ["company" if word in COMPANIES else word for word in telling]
-    parts_of_name = [word for word in name.lower().split() if _tells(word)]
+    parts_of_name = [word.rstrip(".") for word in name.lower().split() if _tells(word)]
     return _Text(words, kind, head, parts, telling or [head or "?"], parts_of_name)
 
 
@@ -480,7 +491,7 @@ def _attributes(
         row[code.LEXEME_ID] = lexicon.get(_lexeme(template, text.words, text.kind), 0)
         row[code.MODIFIERS] = min(len(_modifiers(template)), MOST_MODIFIERS)
         row[code.COMPLEMENT] = _complement(template, text.words)
-        row[code.FULL_NAME] = len(text.name) > 1 and share_of_women(text.name[0]) is not None
+        row[code.FULL_NAME] = _is_personal(template, text.name)
     nominal = attributes[:, code.KIND] > code.LAST_PRONOUN
     attributes[:, code.RARITY] = np.where(nominal, rarities_of([text.head for text in texts]), 0)
     _parents(attributes, templates)

@@ -309,10 +309,11 @@ def _gender(template: Template) -> str:
     if template.form != "name":
         return GENDERS.get(lists.nouns.get(("person", template.head.lower()), ""), "")
     title, rest = split_title(str(template.slots.get("NAME", "")))
+    title = f"{template.slots.get('TITLE', '')} {title}".strip()
     for word in title.split():
-        if gender := GENDERS.get(lists.titles[word.rstrip(".").lower()], ""):
+        if gender := GENDERS.get(lists.titles.get(word.rstrip(".").lower(), ""), ""):
             return gender
-    return _gender_by_name(rest.split(), bool(title or template.slots.get("TITLE")))
+    return _gender_by_name(rest.split(), bool(title))
 
 
 def _gender_by_name(words: Sequence[str], titled: bool) -> str:
