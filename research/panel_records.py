@@ -13,7 +13,9 @@ import argparse
 import json
 import time
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,7 @@ import numpy as np
 from partita.app.link import LinkedRecords, link_table
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.linkage.cluster_tables import ExpectedValue
-from partita.linkage.nearest_engine import NearestEngine
+from partita.linkage.nearest_engine import ComparedPairs, NearestEngine
 from partita.linkage.pair_features import PairEnds
 from partita.linkage.pair_trees import PairTrees
 from partita.options import LinkOptions
@@ -61,10 +63,45 @@ class PanelFigures:
         return low - 1e-9 <= (self.precision, self.recall)[n] <= high + 1e-9
 
 
+class RememberingEngine(NearestEngine):
+    """An engine that can link again without comparing the same pairs again."""
+
+    memory: dict[bytes, ComparedPairs]
+    nearest: PairEnds | None = None
+
+    def _nearest(self) -> PairEnds:
+        if self.nearest is None:
+            self.nearest = NearestEngine._nearest(self)
+        return self.nearest
+
+    def _compared(self, ends: PairEnds) -> ComparedPairs:
+        key = sha256(np.concatenate(ends).tobytes()).digest()
+        if key not in self.memory:
+            self.memory[key] = NearestEngine._compared(self, ends)
+        return self.memory[key]
+
+    def again(self) -> RememberingEngine:
+        """Return an engine that has learned nothing, and remembers what was compared."""
+        other = copy(self)
+        other._found, other.repeated, other.labels = {}, [], self.records.source
+        return other
+
+
+def opened(one: PanelSet, trees: PairTrees) -> RememberingEngine:
+    """Return an engine for a set."""
+    engine = RememberingEngine(one.table(), False, trees)
+    engine.memory = {}
+    return engine
+
+
 def measured(one: PanelSet, trees: PairTrees) -> PanelFigures:
     """Link a set and compare the answer with the truth."""
     began = time.process_time()
-    engine = NearestEngine(one.table(), False, trees)
+    return linked_figures(one, opened(one, trees), began)
+
+
+def linked_figures(one: PanelSet, engine: NearestEngine, began: float) -> PanelFigures:
+    """Link the records of an engine and compare the answer with the truth."""
     linked = link_table(engine, None, LinkOptions())
     seconds = time.process_time() - began
     clusters = _codes([row.cluster for row in linked])

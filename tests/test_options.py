@@ -70,7 +70,6 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
             "note": "notes are in the result",
             "errors": "a job ends with the first error",
             "previous": "ids persist on one machine",
-            "engine": "Splink on Spark",
             "worlds": "drawn on one machine, from the scores as a local frame",
             "reference": "each new record is answered by itself, on one machine",
         },

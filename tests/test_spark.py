@@ -156,13 +156,31 @@ def test_records_are_linked_by_splink_on_spark(session: Any) -> None:
     pandas.testing.assert_frame_equal(got, expected, rtol=1e-6, check_dtype=False)
     names = [one["output_column_name"] for one in found.settings["comparisons"]]
     assert names == ["first_name", "surname", "birth_date", "town"]
-    with pytest.raises(partita.InputError, match="are of the engine nearest"):
+    with pytest.raises(partita.InputError, match="the settings of the engine nearest have no"):
         partita.spark.link(session.createDataFrame(frame), settings={"engine": "nearest"})
     with pytest.raises(partita.InputError, match="has no column of unique ids"):
         partita.spark.link(session.createDataFrame(frame.drop(columns="id")))
     twice = pandas.concat([frame, frame.head(1)])
     with pytest.raises(partita.InputError, match="the id is 1 in 2 records"):
-        partita.spark.link(session.createDataFrame(twice))
+        partita.spark.link(session.createDataFrame(twice), engine="splink")
+
+
+def test_the_default_engine_on_spark_gives_the_rows_of_one_machine(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [line.split(",") for line in PEOPLE.splitlines()]
+    people = pandas.DataFrame(rows, columns=["id", "first_name", "surname", "born", "town"])
+    shuffled = session.createDataFrame(people.sample(frac=1.0, random_state=0)).repartition(3)
+    labels = pandas.DataFrame([("1", "2", 1), ("1", "5", 0)], columns=["left", "right", "same"])
+    local = partita.link(people.sort_values("id"), labels=labels)
+    found = partita.spark.link(shuffled, labels=session.createDataFrame(labels))
+    check_equal(found, local)
+    assert (found.settings, found.notes) == (local.settings, local.notes)
+    again = partita.spark.link(shuffled, settings=found.settings)
+    check_equal(again, partita.link(people.sort_values("id"), settings=found.settings))
+    monkeypatch.setattr(sys.modules["partita.spark.link"], "ON_DRIVER", 3)
+    with pytest.raises(partita.InputError, match="more than 3 records"):
+        partita.spark.link(shuffled, engine="nearest")
 
 
 def test_bad_scores_are_one_line(session: Any) -> None:

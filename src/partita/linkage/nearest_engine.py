@@ -238,10 +238,13 @@ class NearestEngine:
     def _candidates(self, clean: bool) -> ComparedPairs:
         """Return the nearest pairs, of different sources only if these have no duplicates."""
         if clean not in self._found:
-            ends = self._found[False].ends if self._found else candidate_ends(self.records)
+            ends = self._found[False].ends if self._found else self._nearest()
             ends = _across(ends, self.labels) if clean else ends
             self._found = {clean: self._compared(ends)}
         return self._found[clean]
+
+    def _nearest(self) -> PairEnds:
+        return candidate_ends(self.records)
 
     def _compared(self, ends: PairEnds) -> ComparedPairs:
         features = pair_features(self.records, ends)

@@ -1,4 +1,4 @@
-"""Link records on Spark: Splink's Spark backend compares them, and the scores are clustered."""
+"""Link records on Spark: on the driver, or by Splink's Spark backend with clusters on Spark."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from numpy.typing import NDArray
 from pyarrow import RecordBatch
 from pyspark.sql import DataFrame, functions
 
-from partita.app.link import given_settings, guessed_types
+from partita.app.link import given_settings, guessed_types, link_tables
 from partita.core import Budget
 from partita.errors import InputError, Unavailable
-from partita.linkage.engines import SPLINK
+from partita.linkage.engines import chosen_engine
 from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, cell_text, prepared
 from partita.linkage.record_tables import (
+    NEAREST,
     SEPARATOR,
     Settings,
     id_column,
@@ -29,13 +30,15 @@ from partita.linkage.record_tables import (
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
 from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
-from partita.spark.clusters import SparkClustering, SparkClusters
+from partita.spark.clusters import SparkClustering, SparkClusters, on_driver
 from partita.spark.scores import as_spark, identifier
+
+ON_DRIVER = 200_000  # records that the default engine compares on the driver: less than 4 GB
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkedOnSpark(SparkClusters):
-    """Clusters of records on Spark, with the trained Splink model and what was noted on the way."""
+    """Clusters of records on Spark, with the trained model and what was noted on the way."""
 
     settings: Settings
     notes: tuple[str, ...]
@@ -47,6 +50,7 @@ def link(
     *,
     unique_id: str | None = None,
     ignore: Sequence[str] = (),
+    engine: str | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     one_to_one: bool = False,
     target_precision: float | None = None,
@@ -61,8 +65,10 @@ def link(
 ) -> LinkedOnSpark:
     """Deduplicate a Spark data frame of records, or link a list of them.
 
-    It is `partita.link` with Splink's Spark backend. A column of unique ids is needed. The types of
-    columns are guessed by the first 20,000 records in the order of their ids.
+    It is `partita.link`. The default engine reads up to 200,000 records on the driver, in the order
+    of their ids, and its rows are those of one machine. More are compared by Splink's Spark
+    backend, as with its settings; the types of columns are then guessed by the first 20,000
+    records. A column of unique ids is needed.
     """
     options = LinkOptions.of(locals(), budget=budget or Budget())
     tables = [
@@ -70,29 +76,46 @@ def link(
     ]
     if one_to_one and len(tables) < 2:
         raise InputError("one_to_one needs at least two tables, each without duplicates")
+    ids = [_id_column(table, unique_id, n) for n, table in enumerate(tables, 1)]
     notes: list[str] = []
     progress("reading records")
-    given = _for_spark(settings)
-    engine = SparkEngine(tables, unique_id, ignore, one_to_one, seed, notes.append)
-    if settings is None:
-        notes.append(guessed_types(engine.columns))
-    model = engine.fit(given, progress, notes.append)
+    given = given_settings(settings)
+    if chosen_engine(engine, given) == NEAREST:
+        if sum(table.count() for table in tables) <= ON_DRIVER:
+            ordered = [one.orderBy(name).toArrow() for one, name in zip(tables, ids, strict=True)]
+            return _on_driver(ordered, options, tables[0].sparkSession)
+        if engine is not None or given is not None:
+            raise InputError(f"more than {ON_DRIVER:,} records; the engine {NEAREST} is for fewer")
+        notes.append(f"more than {ON_DRIVER:,} records: compared by Splink")
+    splink = SparkEngine(tables, unique_id, ignore, one_to_one, seed, notes.append)
+    if given is None:
+        notes.append(guessed_types(splink.columns))
+    model = splink.fit(_for_spark(given), progress, notes.append)
     progress("scoring pairs")
-    scores = engine.score(model).persist()
-    nodes = engine.frame.select("record", "source") if one_to_one else engine.frame.select("record")
+    scores = splink.score(model).persist()
+    nodes = splink.frame.select("record", "source") if one_to_one else splink.frame.select("record")
     progress("clustering")
     found = SparkClustering.of(options, scores, nodes).clusters(across=False)
     values = {field.name: getattr(found, field.name) for field in fields(found)}
     return LinkedOnSpark(**values, settings=model, notes=tuple(notes))
 
 
-def _for_spark(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> Settings | None:
+def _on_driver(tables: Sequence[Any], options: LinkOptions, session: Any) -> LinkedOnSpark:
+    """Link tables that were read on the driver, and return the answer as Spark data frames."""
+    found = link_tables(tables, replace(options, labels=on_driver(options.labels)))
+    frames = {
+        name: session.createDataFrame(found.to_arrow(name))
+        for name in ("clusters", "alternatives", "pairs", "review")
+    }
+    return LinkedOnSpark(
+        found.summary, **frames, _cached=(), settings=found.settings, notes=found.notes
+    )
+
+
+def _for_spark(given: Settings | None) -> Settings | None:
     """Return settings with Spark's names of the functions that DuckDB calls otherwise."""
-    given = given_settings(settings)
     if given is None:
         return None
-    if (made_by := given.get("engine", SPLINK)) != SPLINK:
-        raise InputError(f"settings are of the engine {made_by} (expected Splink's on Spark)")
     text = json.dumps(given)
     for field in fields(DUCKDB):
         old, new = (getattr(dialect, field.name) for dialect in (DUCKDB, SPARK))
