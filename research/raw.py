@@ -35,7 +35,6 @@ from partita.evaluation.calibration import (
     reliability_error,
     undecided,
 )
-from partita.evaluation.models import part
 from partita.evaluation.rows import table
 from partita.evaluation.scores import CoreferenceScores, ScoreTally, scores
 from partita.evaluation.splits import allowed_bits
@@ -51,6 +50,7 @@ from research.analyser import (
     train_with_folds,
 )
 from research.analysis_figures import recased
+from research.start import part
 
 Resolve = Callable[[Sequence[Template]], Posterior]
 Progress = Callable[[str], None]

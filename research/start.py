@@ -34,8 +34,7 @@ from partita.core.templates import KIND
 from partita.corpora.documents import read_corpora
 from partita.corpora.keys import match_by_id_or_place
 from partita.domains import find_domain
-from partita.evaluation.experiment import only_small
-from partita.evaluation.models import greedy_tallies, part
+from partita.evaluation.models import greedy_tallies
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, cut_document, learn_excluded
 from partita.pairs.characteristics import EXTENDED, feature_names
@@ -120,6 +119,37 @@ def domains() -> dict[str, list[Cut]]:
     found["general"] = [only_small(cut_document(one), LARGEST) for one in texts]
     found["unseen depots"] = list(keyed("depots", ROOT / "tests" / "domains" / "unseen"))
     return {name: cuts for name, cuts in found.items() if cuts}
+
+
+def part(document: Document, members: IntArray) -> Document:
+    """Return the document with these templates only."""
+    if len(members) == len(document):
+        return document
+    templates = tuple(document.templates[n] for n in members.tolist())
+    kept = {template.id for template in templates}
+    others = tuple((_part_of(cells, kept), weight) for cells, weight in document.alternatives)
+    return replace(
+        document, templates=templates, key=_part_of(document.key, kept), alternatives=others
+    )
+
+
+def _part_of(cells: Configuration, kept: set[str]) -> Configuration:
+    return Configuration([member for member in cell if member in kept] for cell in cells)
+
+
+def only_small(cut: Cut, largest: int) -> Cut:
+    """Return the document with its small sets only."""
+    kept = [members for members in cut.sets if len(members) <= largest]
+    members = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *kept]))
+    document = part(cut.document, members)
+    return Cut(
+        document,
+        cut.compatible[np.ix_(members, members)],
+        document.labels,
+        tuple(np.searchsorted(members, each) for each in kept),
+        crosses=False,
+        schema=cut.schema,
+    )
 
 
 def _may_teach(cut: Cut) -> bool:

@@ -102,7 +102,7 @@ def commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
     yield from solve_commands(out)
     yield from record_commands(out)
     yield from fuse_commands(out)
-    yield from experiment_commands(out)
+    yield from training_commands(out)
 
 
 def solve_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
@@ -150,20 +150,9 @@ def fuse_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
     )  # fmt: skip
 
 
-def experiment_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
+def training_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
     keys = CORPUS / "keys.jsonl"
-    yield "experiment-depots.json", ["experiment", keys, "--domain", "depots", "--json"]
-    gum = DATA / "gum"
-    news = sorted((gum / "train").glob("GUM_news_*"))[:10]
-    dev = [
-        argument
-        for path in sorted((gum / "dev").glob("GUM_news_*"))
-        for argument in ("--test", path)
-    ]
-    yield (
-        "experiment-gum.json",
-        ["experiment", "--from", "corefud", *news, *dev, "--largest", 9, "--shipped", "--json"],
-    )
+    yield "paper.json", ["paper", "--json"]
     name = "train-depots.json"
     yield name, ["train", keys, "--domain", "depots", "--out", out / name]
     name = "train-selected.json"

@@ -50,7 +50,6 @@ BLOCK = re.compile(
     r"^(<!-- figures: (\S+) -->\n)(.*?)^(<!-- /figures -->)$", re.DOTALL | re.MULTILINE
 )
 
-GUM = "experiment --from corefud {data}/gum/train --test {data}/gum/dev"
 OF_RESEARCH = ("raw",)
 RAW = "raw --from corefud --test {data}/gum/dev"
 RAW_LEARNED = "raw --from corefud {data}/gum/train {data}/ewt/train.conllu --test {data}/gum/dev"
@@ -390,19 +389,6 @@ def _own_tags(files: Iterable[Path]) -> GroupScores:
     return sum(map(scores, files), GroupScores())
 
 
-# Experiments
-
-
-@cache
-def paper_size() -> list[str]:
-    """Return the tables of the experiment on the part of the corpus with the paper's size."""
-    lines = (corpus_path() / "keys.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    with TemporaryDirectory() as folder:
-        keys = Path(folder) / "first.jsonl"
-        keys.write_text("".join(lines[:72]), encoding="utf-8")
-        return tables(printed(f"experiment {shlex.quote(str(keys))} --domain depots --splits 20"))
-
-
 # Systems of the MUC-4 exam
 
 
@@ -459,10 +445,6 @@ FIGURES = {
     "token-accuracy": Figure(token_accuracy, quick=True, needs=("ewt", "gum")),
     "tagger-accuracy": Figure(tagger_accuracy, quick=True, needs=("ewt", "gum")),
     "english-groups": Figure(english_groups, needs=("ewt", "gum")),
-    "gum-models": Figure(partial(table_of, f"{GUM} --shipped", 0), needs=("gum",)),
-    "gum-models-by-size": Figure(partial(table_of, f"{GUM} --shipped", 1), needs=("gum",)),
-    "gum-small-sets": Figure(partial(table_of, f"{GUM} --largest 9", 0), needs=("gum",)),
-    "gum-small-sets-by-size": Figure(partial(table_of, f"{GUM} --largest 9", 1), needs=("gum",)),
     "gum-joint": Figure(
         partial(script, "measure_joint --train {data}/gum/train --gum {data}/gum/dev"),
         needs=("gum",),
@@ -471,9 +453,6 @@ FIGURES = {
     "raw-text-learned": Figure(partial(table_of, RAW_LEARNED, 0), needs=("ewt", "gum")),
     "raw-text-by-genre": Figure(partial(table_of, RAW, 1), needs=("gum",)),
     "raw-text-upper": Figure(partial(table_of, f"{RAW} --case upper", 0), needs=("gum",)),
-    "depots-paper-size": Figure(lambda: paper_size()[6]),
-    "depots-paper-size-means": Figure(lambda: paper_size()[7]),
-    "depots-models": Figure(partial(table_of, "experiment {corpus} --splits 0", 6)),
     "exam-systems": Figure(exam_systems, needs=("muc4",)),
     "exam-slots": Figure(exam_slots, needs=("muc4",)),
     "fused-claims": Figure(fused_claims, needs=("claims",)),

@@ -72,6 +72,7 @@ REMOVED = {
     "cluster --chart",
     "explain --chart",
     "link --chart",
+    "experiment",
     "report",
     "solve --clusters",
     "solve --cautious",

@@ -580,21 +580,3 @@ class PaperOptions(Options):
     prior: bool = option("Fit under a Gaussian prior, so that no weight diverges", False)
     domain: str | None = option(SLOT_DOMAIN)
     seed: int = option(SEED, 0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExperimentOptions(Options):
-    """Options of experiment: what to test on, or how to divide; which sets, and which models."""
-
-    source: str | None = option(
-        "Input format: messages, keys, corefud, or one that a package adds",
-        flag="--from",
-        metavar="NAME",
-        shown="detected",
-    )
-    test: tuple[Path, ...] = option("Corpus to evaluate on; repeatable", (), metavar="CORPUS")
-    splits: int = option("Without --test: number of random splits", 5, metavar="N", min=0)
-    largest: int | None = option("Use only sets of at most N templates", metavar="N", min=2)
-    shipped: bool = option("Add a row for the shipped models", False)
-    domain: str | None = option(SLOT_DOMAIN)
-    seed: int = option(SEED, 0)

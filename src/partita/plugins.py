@@ -1,4 +1,4 @@
-"""What other packages add: domains, commands, and formats of `experiment`.
+"""What other packages add: domains and commands.
 
 A package names them as entry points; docs/new-domain.md has the groups. Nothing is imported before
 it is used.
@@ -17,10 +17,9 @@ from partita.errors import InputError
 
 DOMAINS = "partita.domains"
 COMMANDS = "partita.commands"
-EXPERIMENTS = "partita.experiments"
 
 # Our own packages, which an error can recommend: any other name may be that of a stranger.
-PACKAGES = {"partita-incidents": ("incidents", "muc", "score-muc", "train-muc")}
+PACKAGES = {"partita-incidents": ("incidents", "muc", "score-muc", "study-muc", "train-muc")}
 
 
 class EntryPoint(NamedTuple):
@@ -94,15 +93,6 @@ def load_plugin(entry: EntryPoint) -> Any:
         kind = entry.group.partition(".")[2].removesuffix("s")
         problem = f"{kind} {entry.name}: {entry.value} fails to load"
         raise InputError(f"{problem} ({type(error).__name__}: {error})") from error
-
-
-def format_of(group: str, name: str, own: tuple[str, ...] = ()) -> Any:
-    """Return what a package offers for a format by its name."""
-    entries = installed(group)
-    if name not in entries:
-        expected = ", ".join((*own, *entries)) or "none is installed"
-        raise InputError(f"unknown format {name!r} (expected {expected}){where_from(name)}")
-    return load_plugin(entries[name])
 
 
 def where_from(name: str) -> str:

@@ -205,7 +205,7 @@ LONG = "a" * 300  # characters: too long for the name of a file
         ("rules", "lint", LONG),
         ("cluster", LONG),
         ("runs", "--store", LONG),
-        ("experiment", LONG),
+        ("paper", "--keys", LONG),
     ],
 )
 def test_a_name_that_is_too_long_for_a_file_is_refused_in_one_line(arguments):
@@ -528,7 +528,7 @@ def test_a_shell_completes_commands(monkeypatch):
         "_PARTITA_COMPLETE": "complete_bash", "COMP_WORDS": "partita exp", "COMP_CWORD": "1"
     }  # fmt: skip
     done = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["explain", "experiment", "export"]
+    assert done.stdout.split() == ["explain", "export"]
 
 
 def test_link_says_that_scores_are_scores(pairs):

@@ -281,19 +281,12 @@ def test_a_model_that_a_domain_does_not_support(site):
 
 
 FURTHER = '''
-"""A command, and formats of experiment and fuse."""
-
-from types import SimpleNamespace
+"""A command."""
 
 
 def count(times: int = 1) -> None:
     """Count ships."""
     print("ship " * times)
-
-
-def study(corpora, tests, progress, seed, gazetteer, splits):
-    text = f"{len(corpora)} logs, {splits} splits"
-    return SimpleNamespace(experiments=(), json=lambda: "{}", markdown=lambda: text)
 '''
 
 
@@ -301,7 +294,6 @@ def study(corpora, tests, progress, seed, gazetteer, splits):
 def harbour(site: Path) -> Path:
     (site / "harbour.py").write_text(FURTHER)
     install(site, "counting", "commands", ships="harbour:count", wrecks="harbour:nothing")
-    install(site, "studies", "experiments", log="harbour:study")
     return site
 
 
@@ -316,19 +308,12 @@ def test_a_package_adds_commands(harbour):
     assert partita(harbour, "boats").returncode == 2
 
 
-def test_a_package_adds_formats_of_experiment(harbour):
-    studied = partita(harbour, "experiment", "--from", "log", "a", "b")
-    assert studied.stdout == "2 logs, 5 splits"
-    unknown = partita(harbour, "experiment", "--from", "logs", "a")
-    assert "unknown format 'logs' (expected messages, keys, corefud, log" in unknown.stderr
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ("run", "m.txt", "--domain", "incidents"),
         ("run", "m.txt", "--to", "muc"),
-        ("experiment", "--from", "muc", "m.txt"),
+        ("study-muc", "m.txt"),
         ("score-muc", "m.txt", "m.txt"),
     ],
 )

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from oracles.partitions import partitions
@@ -14,7 +13,6 @@ from partita.core import (
     Document,
     FloatArray,
     IntArray,
-    Posterior,
     Template,
 )
 from partita.evaluation.models import (
@@ -23,7 +21,6 @@ from partita.evaluation.models import (
     Greedy,
     Uniform,
     UniformPosteriors,
-    part,
 )
 from partita.evaluation.rows import DocumentMeasure, MeasureSettings, measure_document
 from partita.evaluation.splits import Cut, Excluded, coverage, cut_document, learn_excluded
@@ -117,46 +114,7 @@ def test_marginals_stand_beside_the_truth_and_are_zero_between_sets() -> None:
     assert stated[3, 4] == pytest.approx(0.1 + 0.8 * ((9 + 20) % 7) / 7)
 
 
-class Sure:
-    """A model of documents that knows the key, or its opposite."""
-
-    whole = True
-
-    def __init__(self, labels: tuple[int, ...]) -> None:
-        self.labels = labels
-
-    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
-        from partita.configurations.exact.posterior import exact
-
-        mine = np.array(self.labels)[members]
-        theta = np.where(mine[:, None] == mine[None, :], 30.0, -30.0)
-        np.fill_diagonal(theta, 0.0)
-        return exact(theta)
-
-
-def test_a_model_of_whole_documents_excludes_nothing() -> None:
-    key = (0, 1, 0, 1, 2)
-    counts = UniformPosteriors(BUDGET)
-    one = cut_document(document(key))
-    found = measure_document(Sure(key), one, MeasureSettings(EXCLUDED, counts, draws=5))
-    assert found.bits == pytest.approx(0, abs=1e-9)
-    assert [one.right for one in found.sets] == [True, True]
-    assert found.scores.b_cubed.f == found.expected_lea.f == 1
-    wrong = measure_document(
-        Sure((0,) * 5),
-        cut_document(document(key)),
-        MeasureSettings(EXCLUDED, counts),
-    )
-    assert 100 < wrong.bits < math.inf
-
-
 def test_a_document_without_templates_costs_nothing() -> None:
     for model in MODELS:
         found = measured(model, cut_document(document((), ())))
         assert (found.bits, found.sets, found.mentions) == (0, (), 0)
-
-
-def test_a_part_of_a_document_has_a_part_of_its_key() -> None:
-    found = part(document((0, 1, 0, 1, 2)), np.array([0, 2, 3]))
-    assert found.ids == ("m1", "m3", "m4")
-    assert str(found.key) == "(m1 m3) (m4)"

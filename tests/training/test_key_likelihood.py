@@ -18,10 +18,9 @@ from partita.cli.demo import MESSAGE
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.pair_models import split
-from partita.core import Budget, Configuration, restricted_growth
+from partita.core import Budget, Configuration, Document, restricted_growth
 from partita.corpora.documents import corpus_path, read_corpora
 from partita.domains import schema_of
-from partita.evaluation.models import part
 from partita.evaluation.splits import Cut, cut_document
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
@@ -113,6 +112,14 @@ def test_few_keys_move_little_and_many_move_much() -> None:
     assert 0 < moved[0] < moved[1] < moved[2]
     still = fit_weights(KeyLikelihood((one,)), indices, np.zeros(1), KeyPrior(1e9, 1e9, 1e9))
     assert np.abs(still).max() < 1e-6
+
+
+def part(document: Document, places: Iterable[int]) -> Document:
+    """The document with some of its templates only."""
+    templates = tuple(document.templates[n] for n in places)
+    kept = {one.id for one in templates}
+    cells = ([one for one in cell if one in kept] for cell in document.key)
+    return replace(document, templates=templates, key=Configuration(filter(None, cells)))
 
 
 def small_sets(documents: Iterable[Cut], largest: int) -> Iterator[Cut]:

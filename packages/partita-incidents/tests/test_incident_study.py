@@ -1,4 +1,4 @@
-"""The experiment on events, on a small exam of our own."""
+"""The study of merging, on a small exam of our own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from partita.errors import InputError
 from partita_incidents.incident_models import models_text, read_models
-from partita_incidents.study import bits_difference, f_difference, study_incidents
+from partita_incidents.study import f_difference, study_incidents
 from partita_incidents.training import learn_incidents
 from small_exam import examples, written
 
@@ -19,16 +19,6 @@ def test_the_table_and_the_exam(tmp_path: Path) -> None:
         written(tmp_path / name, slice(first, None, 2)) for first, name in enumerate("ab")
     )
     found = study_incidents([train], [test], lambda _: None)
-    rows = {row["model"]: row for row in json.loads(found.json())["sets"]["rows"]}
-    assert list(rows) == [
-        "uniform",
-        "greedy",
-        "greedy by agreement",
-        "merging",
-        "evidential",
-        "scaled",
-    ]
-    assert rows["evidential"]["bits_per_set"] < rows["uniform"]["bits_per_set"]
     exam = {one["way"]: one for one in json.loads(found.json())["exam"]}
     assert list(exam) == [
         "greedy",
@@ -40,8 +30,7 @@ def test_the_table_and_the_exam(tmp_path: Path) -> None:
     ]
     assert exam["scaled"]["f"] > exam["greedy"]["f"]
     assert f_difference(found.methods[0], found.methods[1]).high < 0
-    assert "| evidential |" in found.markdown()
-    assert "| scaled, less merging |" in found.markdown()
+    assert "| scaled, less merging |" in str(found)
 
 
 def test_without_test_corpora_every_message_is_measured_once(tmp_path: Path) -> None:
@@ -49,11 +38,6 @@ def test_without_test_corpora_every_message_is_measured_once(tmp_path: Path) -> 
     found = study_incidents([folder], [], lambda _: None, folds=3)
     assert found.test == len(examples())
     assert all(len(result.messages) == found.test for result in found.methods)
-    rows = {row.model: row for row in found.sets.rows}
-    assert rows["evidential"].bits_per_set < rows["uniform"].bits_per_set
-    more, interval = bits_difference(found.sets, "uniform")
-    assert interval.low <= more <= interval.high
-    assert more == pytest.approx(rows["uniform"].bits_per_set - rows["scaled"].bits_per_set)
     total = found.methods[2].total
     assert total.possible == sum(tally.possible for tally in found.methods[2].messages)
 

@@ -203,7 +203,7 @@ def _split(
         PairBasedModel("evidential", learner, effort.budget, effort.seed),
     )
     found = run_experiment(
-        train, test, models, effort=effort, paper=False,
+        train, test, models, effort=effort,
         progress=lambda text: progress(f"{split.name}: {text}"),
     )  # fmt: skip
     first, second, third = (one.right / max(one.sets, 1) for one in greedy_tallies(train))

@@ -24,7 +24,7 @@ HOMES = {
     "run": ("run", "domains"),
     "solve": ("demo", "solve"),
     "records": ("cluster", "link", "fuse", "build", "query"),
-    "research": ("keys", "train", "evaluate", "paper", "experiment", "explain", "domain", "rules"),
+    "research": ("keys", "train", "evaluate", "paper", "explain", "domain", "rules"),
     "store": ("runs", "export", "serve"),
 }
 

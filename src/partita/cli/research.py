@@ -1,4 +1,4 @@
-"""The commands keys, train, evaluate, paper, experiment, explain, domain and rules."""
+"""The commands keys, train, evaluate, paper, explain, domain and rules."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -11,11 +11,8 @@ from partita.cli.console import Console
 from partita.files.writing import refuse_inputs
 from partita.options import (
     DOMAIN,
-    GAZETTEER,
     REPORT_JSON,
-    SOURCES,
     EvaluateOptions,
-    ExperimentOptions,
     ExplainOptions,
     Option,
     Options,
@@ -24,7 +21,6 @@ from partita.options import (
     argument,
     option,
 )
-from partita.plugins import EXPERIMENTS, format_of
 
 KEYS = Option("Key files, or CoNLL-U files or folders", metavar="KEYS...", argument=True)
 
@@ -174,48 +170,6 @@ def paper(options: PaperCommand, console: Console) -> None:
 
     found = paper_experiment(options, console.progress)
     console.say(found.json() if options.json else str(found))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExperimentCommand(ExperimentOptions):
-    """Options of the command experiment."""
-
-    corpora: tuple[Path, ...] = argument(
-        "Folders of messages with keys, key files, or CoNLL-U files or folders", "CORPUS..."
-    )
-    gazetteer: Path | None = option(GAZETTEER)
-    charts: Path | None = option("Save reliability diagrams to a folder (SVG)", metavar="DIR")
-    json: bool = option(REPORT_JSON, False)
-
-
-@command(ExperimentCommand)
-def experiment(options: ExperimentCommand, console: Console) -> None:
-    """Train and evaluate all models on a corpus.
-
-    CORPUS is a file or folder of CoNLL-U with CorefUD entities, or a key file. With
-    --test, all models are trained on CORPUS and evaluated on the test corpora.
-    Without it, the paper's three splits and --splits random ones are used.
-    Documents are never split.
-
-    \b
-    Examples:
-      partita experiment train --test dev --json > rows.json
-      partita experiment corpus --largest 9 --splits 20
-      partita experiment keys.jsonl --charts pictures
-    """
-    from partita.app.experiment import Study, save_charts, study
-
-    corpora, source = options.corpora, options.source
-    found: Study
-    if source in (None, *SOURCES):
-        found = study(corpora, options, console.progress)
-    else:
-        study_format = format_of(EXPERIMENTS, source, SOURCES)
-        more = (options.seed, options.gazetteer, options.splits)
-        found = study_format(corpora, options.test, console.progress, *more)
-    if options.charts is not None:
-        save_charts(found.experiments, options.charts)
-    console.say(found.json() if options.json else found.markdown())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,6 @@ import numpy as np
 from partita.configurations.count import log2_bell
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.forest.posterior import forest
-from partita.configurations.joint.model import JointModel
-from partita.configurations.joint.posterior import DRAWS, joint_posterior
 from partita.configurations.merging.decisions import merging
 from partita.configurations.method_choice import engine_for
 from partita.configurations.odds import PairKnowledge, ScaledParameters
@@ -25,11 +23,10 @@ from partita.configurations.pair_models import (
     split,
 )
 from partita.configurations.product_posterior import Engine
-from partita.core import Budget, Configuration, Document, FloatArray, IntArray, Posterior
+from partita.core import Budget, FloatArray, IntArray, Posterior
 from partita.evaluation.splits import Cut
 from partita.pairs.characteristics import PAPER, Characteristic
 from partita.pairs.models import PairModel, pair_matrix
-from partita.training.joint import train_joint
 from partita.training.maxent import Contexts
 from partita.training.pair_models import (
     KeyedTemplates,
@@ -37,12 +34,9 @@ from partita.training.pair_models import (
     PairChoice,
     TrainingPairs,
     every_pair,
-    fit_forest,
-    fit_scale,
     merging_questions,
     select_features,
     select_pair_model,
-    train_pair_model,
     training_pairs,
 )
 from partita.training.selection import Selection
@@ -50,10 +44,6 @@ from partita.training.selection import Selection
 
 class Fitted(Protocol):
     """A fitted model."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether it answers for all templates of a document at once, and excludes nothing."""
 
     def posterior(self, cut: Cut, members: IntArray) -> Posterior:
         """Return the distribution over the configurations of some templates of a document."""
@@ -68,24 +58,7 @@ class Model(Protocol):
     def fit(self, cuts: Sequence[Cut]) -> Fitted: ...
 
 
-def part(document: Document, members: IntArray) -> Document:
-    """Return the document with these templates only."""
-    if len(members) == len(document):
-        return document
-    templates = tuple(document.templates[n] for n in members.tolist())
-    kept = {template.id for template in templates}
-    others = tuple((_part_of(cells, kept), weight) for cells, weight in document.alternatives)
-    return replace(
-        document, templates=templates, key=_part_of(document.key, kept), alternatives=others
-    )
-
-
-def _part_of(cells: Configuration, kept: set[str]) -> Configuration:
-    return Configuration([member for member in cell if member in kept] for cell in cells)
-
-
 EXACT = 18  # templates: beyond, an exact answer takes longer than the others together
-PRECISION = 1.0  # of the prior on weights: with millions of pairs any choice is the same
 
 
 def _engine(budget: Budget, seed: int) -> Engine:
@@ -126,7 +99,6 @@ class Uniform:
 
     counts: UniformPosteriors
     name: str = "uniform"
-    whole: bool = False
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         return self
@@ -142,7 +114,6 @@ class Greedy:
     counts: UniformPosteriors
     parameters: GreedyParameters | None = None
     name: str = "greedy"
-    whole: bool = False
 
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         return replace(self, parameters=greedy_shares(cuts))
@@ -183,7 +154,7 @@ class PairLearner:
     seed: int = 0
     cuts: Sequence[Cut] = ()
     known: dict[str, PairModel] = field(default_factory=dict)
-    selected: float | None = None
+    selected: float = 1.0
     skipped: frozenset[str] = frozenset()
     selections: dict[str, Selection] = field(default_factory=dict)
     samples: dict[str, Contexts] = field(default_factory=dict)
@@ -199,8 +170,6 @@ class PairLearner:
         return self.known[ask.__name__]
 
     def _trained(self, pairs: TrainingPairs, name: str) -> PairModel:
-        if self.selected is None:
-            return train_pair_model(pairs, name=name, precision=PRECISION, seed=self.seed)
         chosen = select_features(pairs, precision=self.selected, skipped=self.skipped)
         self.selections[name], self.samples[name] = chosen, pairs.contexts()
         return select_pair_model(pairs, chosen, name=name, seed=self.seed)
@@ -214,7 +183,7 @@ def training_document(cut: Cut) -> KeyedTemplates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairBasedModel:
-    """A model of configurations from fitted pair probabilities."""
+    """The merging or the evidential model, from fitted pair probabilities."""
 
     name: str
     learner: PairLearner
@@ -224,12 +193,7 @@ class PairBasedModel:
     def fit(self, cuts: Sequence[Cut]) -> Fitted:
         ask = merging_questions if self.name == "merging" else every_pair
         pairs = self.learner.learn(cuts, ask)
-        parameters: ScaledParameters | ForestParameters | None = None
-        if self.name == "scaled":
-            parameters = fit_scale(training_sets(cuts, pairs))
-        if self.name == "forest":
-            parameters = fit_forest(training_sets(cuts, pairs))
-        return FittedPairModel(self.name, pairs, parameters, self.budget, self.seed)
+        return FittedPairModel(self.name, pairs, None, self.budget, self.seed)
 
 
 def training_sets(cuts: Sequence[Cut], pairs: PairModel) -> Iterator[tuple[FloatArray, IntArray]]:
@@ -249,7 +213,6 @@ class FittedPairModel:
     parameters: ScaledParameters | ForestParameters | None
     budget: Budget
     seed: int
-    whole: bool = False
     kept: dict[Cut, FloatArray] = field(default_factory=dict)
 
     def posterior(self, cut: Cut, members: IntArray) -> Posterior:
@@ -273,26 +236,3 @@ class FittedPairModel:
             templates = cut.document.templates
             self.kept[cut] = pair_matrix(self.pairs, templates, cut.compatible, cut.schema)
         return self.kept[cut]
-
-
-@dataclass(frozen=True, slots=True)
-class Joint:
-    """A joint model, which answers for whole documents; a set is a document of its members.
-
-    Without a model, one is trained.
-    """
-
-    model: JointModel | None = None
-    seed: int = 0
-    name: str = "joint"
-    whole: bool = True
-
-    def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        if self.model is not None:
-            return self
-        return replace(self, model=train_joint([cut.document for cut in cuts], seed=self.seed))
-
-    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
-        assert self.model is not None, "fitted first"
-        templates = part(cut.document, members).templates
-        return joint_posterior(templates, self.model, seed=self.seed, draws=DRAWS)

@@ -1,20 +1,18 @@
-"""Measure models on documents, and give rows of the experiment's table, with intervals.
+"""Measure models on documents, with intervals.
 
-Bits of a document = Σ_sets bits + the price of links between sets; a whole-document model has one
-set, of all templates, and excludes nothing.
+Bits of a document = Σ_sets bits + the price of links between sets.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.count import log2_bell
 from partita.core import FloatArray, IntArray, Posterior, restricted_growth
 from partita.evaluation.calibration import (
     NOTHING,
@@ -109,17 +107,11 @@ class MeasureSettings:
 
 def measure_document(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> DocumentMeasure:
     """Measure one model on one document."""
-    everything = (np.arange(len(cut.labels)),) if len(cut.labels) else ()
-    answers = list(_answers(fitted, cut, everything if fitted.whole else cut.sets))
-    by_set = _answers(fitted, cut, cut.sets) if fitted.whole else answers
-    sets = tuple(_set_measure(cut, m, p, asking, fitted.whole) for m, p in by_set)
+    answers = [(members, fitted.posterior(cut, members)) for members in cut.sets]
+    sets = tuple(_set_measure(cut, m, p, asking) for m, p in answers)
     rng = np.random.default_rng(asking.seed)
-    if fitted.whole:
-        spent = sum(_log2_probability(cut, m, p) for m, p in answers)
-    else:
-        sizes, spent = [len(members) for members in cut.sets], math.fsum(s.bits for s in sets)
-        mass = asking.excluded.documents
-        spent = document_bits(len(cut.labels), sizes, spent, cut.crosses, mass)
+    sizes, spent = [len(members) for members in cut.sets], math.fsum(s.bits for s in sets)
+    spent = document_bits(len(cut.labels), sizes, spent, cut.crosses, asking.excluded.documents)
     return document_measure(
         cut.document.name,
         cut.labels,
@@ -177,29 +169,22 @@ def _assembled(n: int, rows: Rows) -> IntArray:
     return configurations
 
 
-Answer = tuple[IntArray, Posterior]
-
-
-def _answers(fitted: Fitted, cut: Cut, scope: Iterable[IntArray]) -> Iterator[Answer]:
-    for members in scope:
-        yield members, fitted.posterior(cut, members)
-
-
 def _set_measure(
-    cut: Cut, members: IntArray, posterior: Posterior, asking: MeasureSettings, whole: bool
+    cut: Cut, members: IntArray, posterior: Posterior, asking: MeasureSettings
 ) -> SetMeasure:
     key = restricted_growth(cut.labels[members].tolist())
     best = posterior.best(REPORTED)
     total = posterior.log_normaliser.value
     listed = np.exp(np.minimum(best.log_weights - total, 0.0))
     places = np.flatnonzero((best.labels == key).all(axis=1))
-    mass = asking.excluded.sets if cut.open(members) and not whole else 0.0
-    if not whole and cut.broken(members):
+    mass = asking.excluded.sets if cut.open(members) else 0.0
+    if cut.broken(members):
         spent = reported = excluded_bits(len(members), asking.counts.log2(cut, members), mass)
     else:
         spent = allowed_bits(posterior.log_weight(key) - total, mass)
-        allowed = log2_bell(len(members)) if whole else asking.counts.log2(cut, members)
-        reported = reported_bits(listed, places, allowed) - math.log2(1 - mass)
+        reported = reported_bits(listed, places, asking.counts.log2(cut, members)) - math.log2(
+            1 - mass
+        )
     place = int(places[0]) if len(places) else -1
     return SetMeasure(len(members), spent, reported, tuple(listed.tolist()), place)
 
@@ -210,11 +195,6 @@ def reported_bits(listed: FloatArray, places: IntArray, log2_allowed: float) -> 
         return max(0.0, -math.log2(max(float(listed[places[0]]), 1e-300)))
     rest = max(1.0 - float(listed.sum()), 1e-9)
     return log2_rest(log2_allowed, math.log2(len(listed))) - math.log2(rest)
-
-
-def _log2_probability(cut: Cut, members: IntArray, posterior: Posterior) -> float:
-    key = restricted_growth(cut.labels[members].tolist())
-    return allowed_bits(posterior.log_weight(key) - posterior.log_normaliser.value, 0.0)
 
 
 SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
@@ -454,51 +434,7 @@ def _ratio(above: Sequence[float], below: Sequence[float]) -> float:
     return float(np.sum(above)) / total if total else 0.0
 
 
-COLUMNS: tuple[tuple[str, Callable[[ModelRow], str]], ...] = (
-    ("model", lambda row: row.model),
-    ("bits per mention", lambda row: _with_interval(row, "bits_per_mention", row.bits_per_mention)),
-    ("bits per set", lambda row: _with_interval(row, "bits_per_set", row.bits_per_set)),
-    ("right", lambda row: f"{row.right} of {row.sets}"),
-    ("as reported", lambda row: f"{row.reported_bits_per_set:.2f}"),
-    ("coverage", lambda row: f"{row.coverage:.4f}"),
-    ("Brier", lambda row: f"{row.brier:.4f}"),
-    (
-        "pair reliability error",
-        lambda row: _with_interval(row, "pair_reliability_error", row.pair_reliability_error),
-    ),
-    ("expected B³", lambda row: f"{row.expected_b_cubed:.3f}"),
-    ("expected LEA", lambda row: f"{row.expected_lea:.3f}"),
-    ("CoNLL", lambda row: f"{row.conll:.3f}"),
-)
-
-
-def markdown(rows: Sequence[ModelRow]) -> str:
-    """Return a table with one line for each model."""
-    return table(
-        [name for name, _ in COLUMNS], [[cell(row) for _, cell in COLUMNS] for row in rows]
-    )
-
-
-def sizes_markdown(rows: Sequence[ModelRow]) -> str:
-    """Return a table of bits per set and number right, one line for each size."""
-    names = list(dict.fromkeys(size.size for row in rows for size in row.sizes))
-    lines = []
-    for name in names:
-        sizes = [next((s for s in row.sizes if s.size == name), None) for row in rows]
-        count = next(s.sets for s in sizes if s is not None)
-        cells = ["" if s is None else f"{s.bits_per_set:.2f} ({s.right})" for s in sizes]
-        lines.append([name, str(count), *cells])
-    return table(["size", "sets", *(row.model for row in rows)], lines)
-
-
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table."""
     rule = ["---"] * len(header)
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *lines))
-
-
-def _with_interval(row: ModelRow, name: str, value: float) -> str:
-    if name not in row.intervals:
-        return f"{value:.3f}"
-    interval = row.intervals[name]
-    return f"{value:.3f} ({interval.low:.3f}–{interval.high:.3f})"

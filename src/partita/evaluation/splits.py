@@ -7,7 +7,7 @@ over them: P(key) = (1 − ε)·P_model(key) if allowed, else ε / (Bell(n) − 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -169,16 +169,6 @@ def paper_splits(count: int, rng: np.random.Generator) -> tuple[Split, ...]:
     both = order[: first - shared + second]
     named = (("test 1", first_test), ("test 2", second_test), ("tests 1 and 2", both))
     return tuple(_split(name, order, test) for name, test in named)
-
-
-def grouped_splits(
-    count: int, rng: np.random.Generator, times: int, share: float = 25 / 72
-) -> Iterator[Split]:
-    """Return many random splits, each with its own share of test documents."""
-    for n in range(times):
-        order = _order(count, rng)
-        held = min(max(1, round(share * count)), count - 1)
-        yield _split(f"split {n + 1}", order, order[:held])
 
 
 def _order(count: int, rng: np.random.Generator) -> list[int]:

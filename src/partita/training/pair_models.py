@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.forest.model import ForestParameters, Links, log_odds, strengths
 from partita.configurations.merging.model import questions
 from partita.configurations.odds import ScaledParameters
-from partita.core import BoolArray, FloatArray, IntArray, Template
+from partita.core import FloatArray, IntArray, Template
 from partita.errors import InputError
 from partita.pairs.characteristics import (
     EXTENDED,
@@ -299,7 +297,6 @@ class MergedSets:
         return MergedSets(self.sets + 1, self.right + right)
 
 
-FITTED = 10  # templates of a set up to which its key counts for the forest model
 PRIOR_DEVIATION = 0.5  # of the prior around the evidential model, a = 1 and b = 0
 
 
@@ -325,77 +322,6 @@ def fit_scale(sets: Iterable[tuple[FloatArray, IntArray]]) -> ScaledParameters:
         bounds=[(0.0, None), (None, None)],
     )
     return ScaledParameters(float(result.x[0]), float(result.x[1]))
-
-
-def fit_forest(sets: Iterable[tuple[FloatArray, IntArray]]) -> ForestParameters:
-    """Fit scale and bias of the forest model by the likelihood of the keys of whole sets.
-
-    Pair probabilities of 0 are incompatible pairs. Larger sets than FITTED are left out, as are
-    keys that join incompatible templates. All pairs are compared, so `unlisted` stays.
-    """
-    from scipy.optimize import minimize
-
-    keyed = [(p, labels) for p, labels in sets if 1 < len(labels) <= FITTED]
-    keyed = [(p, labels) for p, labels in keyed if (p > 0)[_joined(labels)].all()]
-    if not keyed:
-        return ForestParameters()
-    rows = _ForestRows(keyed)
-
-    def objective(x: FloatArray) -> float:
-        prior = (x[0] ** 2 + x[1] ** 2) / (2.0 * PRIOR_DEVIATION**2)
-        return float(prior - rows.log_probabilities(_forest(x)).sum())
-
-    found = minimize(objective, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-3})
-    return _forest(found.x)
-
-
-def _forest(x: FloatArray) -> ForestParameters:
-    return ForestParameters(math.exp(float(x[0])), float(x[1]))
-
-
-def _joined(labels: IntArray) -> BoolArray:
-    joined: BoolArray = labels[:, None] == labels[None, :]
-    np.fill_diagonal(joined, False)
-    return joined
-
-
-class _ForestRows:
-    """Sets with keys as flat arrays."""
-
-    def __init__(self, keyed: Sequence[tuple[FloatArray, IntArray]]) -> None:
-        sizes = np.array([len(labels) for _, labels in keyed])
-        self.starts = np.concatenate([[0], np.cumsum(sizes)])
-        self.labels = np.concatenate(
-            [np.unique(labels, return_inverse=True)[1].ravel() for _, labels in keyed]
-        )
-        left, right, theta, self.apart = [], [], [], np.zeros(int(sizes.sum()), dtype=np.int64)
-        for (p, _), first in zip(keyed, self.starts.tolist(), strict=False):
-            a, b = np.nonzero(np.triu(p > 0, 1))
-            left.append(a)
-            right.append(b)
-            theta.append(log_odds(p[a, b]))
-            barred = (p == 0) & ~np.eye(len(p), dtype=np.bool_)
-            self.apart[first : first + len(p)] = barred @ (1 << np.arange(len(p)))
-        self.rows = np.array([len(a) for a in left])
-        self.left, self.right = np.concatenate(left), np.concatenate(right)
-        self.theta = np.concatenate(theta)
-
-    def log_probabilities(self, parameters: ForestParameters) -> FloatArray:
-        """Return the log-probability of every key."""
-        from partita.configurations.forest.batch_kernels import key_log_probabilities
-
-        offset, n = np.repeat(self.starts[:-1], self.rows), len(self.labels)
-        ends = self.left + offset, self.right + offset
-        charge, extra = strengths(*ends, self.theta, 0.0, n, parameters)
-        row_starts = np.concatenate([[0], np.cumsum(self.rows)])
-        logs = np.empty(len(self.rows))
-        links = Links(
-            *(self.starts, row_starts, self.left, self.right, extra, charge),
-            *(np.zeros(len(self.rows)), np.ones(n), self.apart),
-            np.zeros(len(self.rows), dtype=np.uint64),
-        )
-        key_log_probabilities(links, self.labels, logs)
-        return logs
 
 
 def _choices(p: FloatArray, labels: IntArray, first: int) -> FloatArray:

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from partita.configurations.pair_models import GreedyParameters, GreedyPosterior, greedy_labels
-from partita.core import IntArray, Posterior
 from partita.evaluation.calibration import Interval, bootstrap
-from partita.evaluation.experiment import Experiment, ExperimentEffort, run_experiment
-from partita.evaluation.models import (
-    Fitted,
-    FittedPairModel,
-    Greedy,
-    Model,
-    Uniform,
-    UniformPosteriors,
-)
-from partita.evaluation.rows import markdown, row, sizes_markdown, table
-from partita.evaluation.splits import Cut, coverage
-from partita.training.pair_models import MergedSets
-from partita.training.parameter_files import PairParameters, training_of
+from partita.evaluation.rows import table
+from partita.training.parameter_files import PairParameters
 from partita_incidents.answers import answer_reading
 from partita_incidents.cases import parse_dateline
-from partita_incidents.characteristics import compatible_events
 from partita_incidents.exam_templates import SCORED, Incident
 from partita_incidents.incident_models import IncidentModels
 from partita_incidents.merging import (
@@ -48,7 +34,6 @@ from partita_incidents.training import (
     KeyedReading,
     Progress,
     TextModels,
-    event_sets,
     keyed_stories,
     train_event_pairs,
     train_text_models,
@@ -59,86 +44,6 @@ AGREEMENT = "greedy by agreement"
 SEPARATED = f"{MODEL}, less merging"
 PAIR_MODELS = ("merging", "evidential", MODEL)
 EXAM = f"F above {AGREEMENT}"
-
-
-def event_models(effort: ExperimentEffort, counts: UniformPosteriors) -> tuple[Model, ...]:
-    """Return the paper's models over characteristics of events, and two greedy ones."""
-    learner = EventLearner(effort.seed)
-    return (
-        Uniform(counts),
-        Greedy(counts),
-        GreedyByAgreement(counts),
-        *(EventModel(name, learner, effort) for name in PAIR_MODELS),
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GreedyByAgreement:
-    """Greedy merging; events with different types, days or places are incompatible."""
-
-    counts: UniformPosteriors
-    name: str = AGREEMENT
-
-    def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        tallies = {2: MergedSets(), 3: MergedSets(), 4: MergedSets()}
-        for cut in cuts:
-            for members in cut.sets:
-                labels = greedy_configuration(cut, members)
-                joined = cut.joined[np.ix_(members, members)]
-                right = np.array_equal(labels[:, None] == labels[None, :], joined)
-                tallies[min(len(members), 4)] += right
-        shares = GreedyParameters(*(tallies[size].share for size in (2, 3, 4)))
-        return AgreementFitted(self.counts, shares)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AgreementFitted:
-    """Greedy merging by agreement with fitted shares of correct sets."""
-
-    counts: UniformPosteriors
-    parameters: GreedyParameters
-    whole: bool = False
-
-    def posterior(self, cut: Cut, members: IntArray) -> Posterior:
-        share = self.parameters.share(len(members))
-        return GreedyPosterior(
-            greedy_configuration(cut, members), share, self.counts.uniform(cut, members)
-        )
-
-
-def greedy_configuration(cut: Cut, members: IntArray) -> IntArray:
-    """Return the labels that greedy merging gives the events of a set."""
-    return greedy_labels(compatible_events([cut.document.templates[n] for n in members.tolist()]))
-
-
-@dataclass(slots=True)
-class EventLearner:
-    """Parameters of all models over pairs, trained once."""
-
-    seed: int = 0
-    cuts: Sequence[Cut] = ()
-    parameters: list[PairParameters] = field(default_factory=list)
-
-    def learn(self, cuts: Sequence[Cut]) -> PairParameters:
-        if cuts is not self.cuts or not self.parameters:
-            self.cuts, self.parameters = cuts, [train_event_pairs(cuts, seed=self.seed)]
-        return self.parameters[0]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EventModel:
-    """A model of configurations from trained pair probabilities of events."""
-
-    name: str
-    learner: EventLearner
-    effort: ExperimentEffort
-
-    def fit(self, cuts: Sequence[Cut]) -> Fitted:
-        parameters = self.learner.learn(cuts)
-        pairs = parameters.pair_model(training_of(self.name))
-        scaled = parameters.scaled if self.name == "scaled" else None
-        budget = self.effort.merging if self.name == "merging" else self.effort.budget
-        return FittedPairModel(self.name, pairs, scaled, budget, self.effort.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,64 +104,22 @@ def f_difference(other: MergingResult, best: MergingResult, seed: int = 0) -> In
     return bootstrap(pairs, difference, np.random.default_rng(seed))
 
 
-def bits_difference(sets: Experiment, model: str, seed: int = 0) -> tuple[float, Interval]:
-    """Return how many more bits per set a model needs than that of MODEL, and a 95 % interval."""
-    pairs = [
-        (sum(one.bits for one in mine.sets), sum(one.bits for one in best.sets), len(mine.sets))
-        for mine, best in zip(sets.measures[model], sets.measures[MODEL], strict=True)
-    ]
-
-    def difference(sample: Sequence[tuple[float, float, int]]) -> float:
-        count = sum(sets for _, _, sets in sample)
-        return sum(mine - best for mine, best, _ in sample) / max(count, 1)
-
-    return difference(pairs), bootstrap(pairs, difference, np.random.default_rng(seed))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class IncidentStudy:
-    """Bits of the event sets under each model, and F under each method of merging."""
+    """F under each method of merging, over all messages that were held out."""
 
-    sets: Experiment
     methods: Sequence[MergingResult]
     train: int
     test: int
     seed: int = 0
 
     def json(self) -> str:
-        progress = {
-            "sets": self.sets.json(),
-            "exam": [self._row(result) for result in self.methods],
-        }
-        return json.dumps(progress, ensure_ascii=False, allow_nan=False) + "\n"
+        found = {"exam": [self._row(result) for result in self.methods]}
+        return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
 
-    def markdown(self) -> str:
+    def __str__(self) -> str:
         sizes = f"{self.train} messages to learn from, {self.test} to test on"
-        return "\n\n".join(
-            (
-                f"## Event sets: {sizes}",
-                markdown(self.sets.rows),
-                sizes_markdown(self.sets.rows),
-                self._bits(),
-                "## The exam, all templates",
-                self._exam(),
-                "",
-            )
-        )
-
-    @property
-    def experiments(self) -> dict[str, Experiment]:
-        """Return the experiments whose charts can be drawn."""
-        return {"": self.sets}
-
-    def _bits(self) -> str:
-        """Return a table of the differences in bits, paired by message."""
-        lines = [
-            [name, _difference(*bits_difference(self.sets, name, self.seed))]
-            for name in self.sets.measures
-            if name != MODEL
-        ]
-        return table(("model", f"bits per set above {MODEL} (95 %)"), lines)
+        return f"The exam, all templates: {sizes}\n\n{self._exam()}\n"
 
     def _exam(self) -> str:
         header = ("events merged", "incidents", "recall", "precision", "F", f"{EXAM} (95 %)")
@@ -315,8 +178,7 @@ def study_incidents(
     lessons = ReadingExamples(examples)
     parts = [_measured(examples, lessons, split, progress, seed) for split in splits]
     return IncidentStudy(
-        _joined(parts, seed),
-        [_joined_results(results) for results in zip(*(p.methods for p in parts), strict=True)],
+        [_joined_results(results) for results in zip(*parts, strict=True)],
         len(splits[0][0]),
         sum(len(held_out) for _, held_out in splits),
         seed,
@@ -328,22 +190,13 @@ def _day(story: Story) -> date:
     return parse_dateline(story.message.fields.get("date", "")) or date.min
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """One split: its event sets, the figures of all models on them, and of all methods."""
-
-    tested: Sequence[Cut]
-    sets: Experiment
-    methods: Sequence[MergingResult]
-
-
 def _measured(
     examples: Sequence[KeyedStory],
     lessons: ReadingExamples,
     split: tuple[Sequence[int], Sequence[int]],
     progress: Progress,
     seed: int,
-) -> _Part:
+) -> list[MergingResult]:
     """Train everything on the first part of a split, and measure it on the second."""
     text_models = train_text_models(examples, progress, split[0], lessons)
     progress("reading the test messages")
@@ -351,28 +204,8 @@ def _measured(
         (read_story(story, text_models.reading), key)
         for story, key in (examples[n] for n in split[1])
     ]
-    learned_from, tested_on = text_models.sets(), event_sets(test_readings, text_models.reading)
-    effort = ExperimentEffort(seed=seed)
-    models = event_models(effort, UniformPosteriors(effort.budget, seed))
-    sets = run_experiment(
-        learned_from, tested_on, models, effort=effort, progress=progress, paper=False
-    )
-    parameters = train_event_pairs(learned_from, seed=seed)
-    results = score_merging_methods(text_models, parameters, test_readings, progress)
-    return _Part(tested_on, sets, tuple(results))
-
-
-def _joined(parts: Sequence[_Part], seed: int) -> Experiment:
-    """Return the figures of all models over the sets of all parts."""
-    tested = [cut for part in parts for cut in part.tested]
-    measures = {
-        name: tuple(measure for part in parts for measure in part.sets.measures[name])
-        for name in parts[0].sets.measures
-    }
-    kept = coverage(tested)
-    rows = tuple(row(name, found, kept, seed=seed) for name, found in measures.items())
-    excluded = float(np.mean([part.sets.excluded for part in parts]))
-    return Experiment(rows, measures, parts[0].sets.train, len(tested), excluded)
+    parameters = train_event_pairs(text_models.sets(), seed=seed)
+    return list(score_merging_methods(text_models, parameters, test_readings, progress))
 
 
 def _joined_results(results: Sequence[MergingResult]) -> MergingResult:

@@ -125,21 +125,6 @@ def draw_small(links: Links, chosen: IntArray, rows: IntArray) -> None:
                         rows[d, first + i] = lowest
 
 
-@kernel(entry="Links, i8[:], f8[:]")
-def key_log_probabilities(links, labels, logs):  # type: ignore[no-untyped-def]
-    """Fill in `logs` the log-probability of the key (`labels`) of sets of up to 14 records."""
-    w, z, weights = _room(links, np.arange(len(logs)))
-    for k in range(len(logs)):
-        first, n = links.starts[k], _fill_tables(links, k, weights, w, z)
-        cells = np.zeros(n, dtype=np.int64)
-        for i in range(n):
-            cells[labels[first + i]] |= 1 << i
-        logs[k] = -np.log(z[(1 << n) - 1])
-        for mask in cells:
-            if mask > 0:
-                logs[k] += np.log(w[mask]) if w[mask] > 0.0 else -np.inf
-
-
 @kernel()
 def _room(links, chosen):  # type: ignore[no-untyped-def]
     """Return tables over subsets and a matrix of weights for the largest of the chosen sets."""
