@@ -43,8 +43,6 @@ CHANGE_LOG = (EARLIER.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
 REPLACED = {  # name of version 0.1: what to use instead
     # The page named it, but it never existed.
     "partita.app.authoring.trace": "partita.app.authoring.trace_file",
-    "partita.app.label_choice.curve": "partita.app.store_training.key_curve",
-    "partita.app.label_choice.learning_curve": "partita.app.store_training.key_curve",
     "partita.app.label_choice.taught": "partita.app.train.train",
     "partita.Domain.answers": "partita.Domain.formatted",
     "partita.Domain.incidents": "partita.Domain.additions",
@@ -73,6 +71,8 @@ REMOVED = {
     "explain --chart",
     "link --chart",
     "experiment",
+    "partita.app.label_choice.curve",
+    "partita.app.label_choice.learning_curve",
     "report",
     "solve --clusters",
     "solve --cautious",

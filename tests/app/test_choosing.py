@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from partita.antecedents.sets import coreference_sets
-from partita.app.store_training import key_curve, reliability_bins, set_gains
+from partita.app.store_training import set_gains
 from partita.app.train import train
 from partita.core import Configuration, CoreferenceSet
 from partita.core.templates import Key
@@ -20,7 +19,6 @@ from partita.domains import find_domain, schema_of
 from partita.training import few_keys as choosing
 from partita.training.parameter_files import (
     PairParameters,
-    read_pair_parameters,
     shipped_pair_parameters,
 )
 
@@ -83,31 +81,6 @@ def test_of_a_long_run_a_sample_is_compared(
     }
 
 
-def test_curve_and_reliability_as_the_page_takes_them(
-    run: list[tuple[CoreferenceSet, Key]],
-) -> None:
-    keys = [key for _, key in run][:10]
-    other = read_pair_parameters(GUM)  # the shipped parameters know these keys
-    found = key_curve(keys, other, schema=SCHEMA)
-    json.dumps(found, allow_nan=False)
-    assert [one["keys"] for one in found["points"]][:3] == [0, 1, 2]
-    assert set(found["points"][0]) == {"keys", "bits", "low", "high"}
-    open_pairs = [sum(one["count"] for one in found["reliability"][s]) for s in ("before", "after")]
-    assert open_pairs[0] == open_pairs[1] > 0
-    assert found["points"][-1]["bits"] < found["points"][0]["bits"]
-
-
-def test_a_first_key_has_a_point_and_nothing_to_compare(
-    run: list[tuple[CoreferenceSet, Key]],
-) -> None:
-    empty = {"points": [], "reliability": {"before": [], "after": []}}
-    assert key_curve([], START, schema=SCHEMA) == empty
-    found = key_curve([run[0][1]], START, schema=SCHEMA)
-    assert [one["keys"] for one in found["points"]] == [0]
-    assert found["reliability"]["before"]
-    assert found["reliability"]["after"] == []
-
-
 def test_one_key_teaches(run: list[tuple[CoreferenceSet, Key]]) -> None:
     key = run[0][1]
     start = find_domain("depots").pair_parameters
@@ -116,10 +89,3 @@ def test_one_key_teaches(run: list[tuple[CoreferenceSet, Key]]) -> None:
     assert found.learned_from == "one key, starting from the domain depots"
     assert not np.array_equal(found.every_pair.weights, start.every_pair.weights)
     assert choosing.teach(START, [], model="evidential").parameters is START
-
-
-def test_bins_of_equal_count() -> None:
-    stated = np.linspace(0, 1, 20)
-    found = reliability_bins(stated, stated > 0.5)
-    assert [one["count"] for one in found] == [2] * 10
-    assert found[0] == {"predicted": pytest.approx(1 / 38), "observed": 0.0, "count": 2}

@@ -193,7 +193,7 @@ def test_entities_with_their_message_and_set(read):
 
 def test_what_nobody_has_given_is_told(read):
     assert refusal(Unknown, read.run, "x") == "the store has no run x"
-    for call in (read.messages, read.entities, read.keys, read.evaluate, read.curve, read.train):
+    for call in (read.messages, read.entities, read.keys, read.evaluate, read.train):
         assert refusal(Unknown, call, "x") == "the store has no run x"
     assert refusal(Unknown, read.message, "r", "x") == "run r has no message x"
     assert refusal(Unknown, read.set, "r", "x") == "run r has no set x"

@@ -86,7 +86,6 @@ def test_the_same_keys_give_the_same_model_and_the_same_run(desk, trained):
 def test_a_new_key_in_the_new_run_goes_on_from_the_first_parameters(desk, trained):
     name = trained["run"]
     assert [one["set"] for one in desk.next(name, 5)] == [one["set"] for one in desk.next("r", 5)]
-    assert desk.curve(name)["points"][0] == desk.curve("r")["points"][0]
 
 
 def test_next_names_sets_without_keys(desk):
@@ -97,12 +96,6 @@ def test_next_names_sets_without_keys(desk):
         assert one["templates"] == len(line["templates"])
         assert one["entropy_bits"] == line["entropy_bits"]
         assert one["gain"] > 0
-
-
-def test_a_curve_has_points(desk):
-    points = desk.curve("r")["points"]
-    assert points[0]["keys"] == 0
-    assert all(one["low"] <= one["bits"] <= one["high"] for one in points)
 
 
 def test_evaluation_is_that_of_the_files(desk, tmp_path):

@@ -102,11 +102,8 @@ def labels(person: Person) -> list[str]:
     return [one.text for one in person.all(".waterfall")[0].find_elements("css selector", ".label")]
 
 
-def test_a_key_teaches_and_the_distribution_and_the_curve_change(
-    person: Person, client: httpx.Client
-) -> None:
+def test_a_key_teaches_and_the_distribution_changes(person: Person, client: httpx.Client) -> None:
     person.go("next", run="paper")
-    person.sees(".panel", "There are no labels yet")
     person.sees(".next-rows li", "kinston.1").find_element("css selector", "a").click()
     person.writes("#author", "Ana")
     drag(person, "T7", "T4")
@@ -117,8 +114,6 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     assert (key["author"], key["cells"]) == ("Ana", [["T1", "T2"], ["T4", "T7"]])
 
     person.go("next", run="paper")
-    before = person.sees(".curve").get_attribute("aria-label")
-    assert len(person.all(".curve .dot")) == 1
     person.button("Train on the labels").click()
     link = person.sees(".status.saved a")
     assert link.text != "paper"
@@ -139,15 +134,6 @@ def test_a_key_teaches_and_the_distribution_and_the_curve_change(
     best = client.get(f"/runs/{trained}/sets/kinston.1").json()["configurations"]
     keyed = [["T1", "T2"], ["T4", "T7"]]
     assert _probability(best, keyed) > _probability(was, keyed)
-
-    client.post("/runs/paper/messages", json={"id": "second", "text": SECOND}).raise_for_status()
-    person.go("key", run="paper", message="second")
-    person.button("Confirm").click()
-    person.sees(".status.saved", "by Ana")
-    person.go("next", run="paper")
-    assert person.sees(".curve").get_attribute("aria-label") != before
-    assert len(person.all(".curve .dot")) > 1
-    person.sees(".reliability")
 
 
 def _probability(listed: list[dict[str, Any]], cells: list[list[str]]) -> float:

@@ -25,7 +25,7 @@ SHOWN = {
     "read": ({"message": "msg-043"}, ".entity"),
     "why": ({"message": "msg-043", "set": "msg-043.2", "left": "T6", "right": "T9"}, ".waterfall"),
     "key": ({"message": "msg-043", "set": "msg-043.2"}, ".cell-box"),
-    "next": ({}, ".curve"),
+    "next": ({}, ".next-rows li"),
     "entities": ({}, ".entity-row"),
     "records": ({}, ".graph"),
     "fuse": ({}, ".thing"),
@@ -63,7 +63,7 @@ return [...document.querySelectorAll("body *")]
 
 @pytest.fixture(scope="module", autouse=True)
 def keyed(client: httpx.Client) -> None:
-    """A few keys, so that there is a curve to show."""
+    """A few keys, so that some sets are labelled."""
     for name in ("msg-043", "dev-001", "dev-014", "msg-034"):
         for one in client.get(f"/runs/work/messages/{name}").json()["sets"]:
             key = {"cells": one["configurations"][0]["cells"], "author": "Fay"}

@@ -9,7 +9,6 @@ import pytest
 
 from partita.configurations import PAIR_MODELS as MODELS
 from partita.core import Budget, Configuration, Document, Template
-from partita.errors import InputError
 from partita.evaluation.models import (
     Fitted,
     FittedPairModel,
@@ -22,7 +21,6 @@ from partita.evaluation.splits import Excluded, cut_document
 from partita.training.few_keys import (
     Lesson,
     adapt_parameters,
-    curve_points,
     key_answer,
     lesson,
 )
@@ -94,27 +92,3 @@ def test_the_same_keys_give_the_same_and_others_give_other_parameters() -> None:
     first, again = (adapt_parameters(START, LESSONS) for _ in range(2))
     assert first.every_pair.weights.tolist() == again.every_pair.weights.tolist()
     assert first.sha256 == again.sha256 != adapt_parameters(START, LESSONS[1:]).sha256
-
-
-def test_a_curve_begins_with_what_was_there_and_holds_messages_out() -> None:
-    points = curve_points(LESSONS, START)
-    assert [one.keys for one in points] == [0, 1, 2, 3]
-    alone = [key_answer(one, START, "evidential").bits for one in LESSONS]
-    assert points[0].bits == pytest.approx(sum(alone) / 16)
-    others = [adapt_parameters(START, [o for o in LESSONS if o is not one]) for one in LESSONS]
-    left = zip(LESSONS, others, strict=True)
-    last = [key_answer(one, learned, "evidential").bits for one, learned in left]
-    assert points[-1].bits == pytest.approx(sum(last) / 16)
-    assert all(one.low <= one.bits <= one.high for one in points)
-    assert points[-1].bits < points[0].bits
-
-
-def test_keys_of_one_message_hold_nothing_out() -> None:
-    points = curve_points([LESSONS[0], LESSONS[0]], START)
-    assert [one.keys for one in points] == [0]
-    assert curve_points([], START) == ()
-
-
-def test_a_model_that_learns_no_pairs_has_no_curve() -> None:
-    with pytest.raises(InputError, match="joint learns no pairs"):
-        curve_points(LESSONS, START, "joint")

@@ -178,7 +178,7 @@ def test_keys_are_kept_and_conflicts_are_told(client: httpx.Client) -> None:
 
 
 def test_what_a_key_teaches(client: httpx.Client) -> None:
-    """Next, training with progress, the new run, the curve, the measure."""
+    """Next, training with progress, the new run, the measure."""
     chosen = got(client, f"{AT}/next?limit=2")
     assert chosen
     assert {"set", "message", "gain", "entropy_bits", "templates"} <= set(chosen[0])
@@ -190,7 +190,6 @@ def test_what_a_key_teaches(client: httpx.Client) -> None:
     assert told["state"] == "done", told
     assert told["progress"]
     assert got(client, f"/api/runs/{told['result']['run']}")["parent"] == "demo"
-    assert got(client, f"{AT}/curve")["points"]
     assert got(client, f"{AT}/evaluation")["keys"] >= 1
 
 
@@ -213,13 +212,13 @@ def test_tables_as_files(client: httpx.Client, workspace: Workspace) -> None:
 
 def test_metrics_count_what_was_asked(client: httpx.Client) -> None:
     def count() -> int:
-        row = 'partita_requests_total{method="GET",route="/api/runs/{run}/curve",status="404"}'
+        row = 'partita_requests_total{method="GET",route="/api/runs/{run}/next",status="404"}'
         told = client.get("/api/metrics").text
         found = [line for line in told.splitlines() if line.startswith(row)]
         return int(found[0].split()[1]) if found else 0
 
     before = count()
-    assert client.get("/api/runs/nobody/curve").status_code == 404
+    assert client.get("/api/runs/nobody/next").status_code == 404
     assert count() == before + 1
     told = client.get("/api/metrics").text
     assert "nobody" not in told

@@ -7,19 +7,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partita.app.recording import LONGEST_NAME, now
 from partita.app.runner import settings_of
 from partita.app.stored_runs import Progress, StoredRuns, keys_of_run
 from partita.app.train import key_rows
-from partita.core import Configuration, CoreferenceSet, FloatArray, pair
+from partita.core import Configuration, CoreferenceSet, pair
 from partita.core.templates import Key
 from partita.corpora.documents import keyed_document
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
 from partita.errors import InputError
-from partita.evaluation import calibration
 from partita.evaluation.splits import cut_document
 from partita.results.result_lines import template_of
 from partita.store import reading, runs, tables
@@ -29,11 +25,8 @@ from partita.templates.schema import Schema
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
     SAMPLE_SIZE,
-    CurvePoint,
-    KeyAnswer,
     Lesson,
     Taught,
-    curve_points,
     lesson,
     set_gains,
     teach,
@@ -228,13 +221,6 @@ def _again(
     return stored.ingest(messages, settings, name, workers, progress, parent)
 
 
-def run_curve(store: Store, run: str) -> dict[str, Any]:
-    """Return the learning curve of the keys so far, measured on held-out ones."""
-    data = run_keys(store, run)
-    _refuse_untrainable(data)
-    return key_curve([*data.keys.values()], data.start, model=data.model, schema=data.schema)
-
-
 def sets_to_key(store: Store, run: str, limit: int) -> list[dict[str, Any]]:
     """Return the sets without a key, the most useful first.
 
@@ -296,47 +282,6 @@ def _next(line: dict[str, Any], gain: float) -> dict[str, Any]:
     }
 
 
-def key_curve(
-    keys: Sequence[Key],
-    start: PairParameters,
-    *,
-    model: str = "evidential",
-    schema: Schema | None = None,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """Return bits per template of held-out keys after training on 0, 1, 2, 5, … keys, and the
-    reliability of pair marginals:
-    {"points": [{"keys", "bits", "low", "high"}], "reliability": {"before": [{"predicted",
-    "observed", "count"}], "after": […]}}; both sides of reliability are of keys held out.
-
-    Keys are used in the order in which they were written. Intervals are of 95 % over messages,
-    which are held out whole, in five parts or, if there are fewer, one at a time. The point at 0
-    keys is of the parameters that the run was made with; keys of one message give no other.
-    """
-    points = curve_points(_lessons(keys, start, schema), start, model, seed)
-    sides = {"before": points[:1], "after": points[1:][-1:]}
-    return {
-        "points": [
-            {name: getattr(one, name) for name in ("keys", "bits", "low", "high")} for one in points
-        ],
-        "reliability": {name: _bins(side) for name, side in sides.items()},
-    }
-
-
-def reliability_bins(stated: FloatArray, observed: NDArray[np.bool_]) -> list[dict[str, float]]:
-    """Return predicted and observed pair marginals in ten bins of equal count."""
-    bins = calibration.reliability(stated, observed)
-    return [{"predicted": b.stated, "observed": b.observed, "count": b.count} for b in bins]
-
-
 def _lessons(keys: Sequence[Key], start: PairParameters, schema: Schema | None) -> list[Lesson]:
     """Return each key as a document of its own, as a file of keys is read."""
     return [lesson(cut_document(keyed_document(key), schema), start) for key in keys]
-
-
-def _bins(side: Sequence[CurvePoint]) -> list[dict[str, float]]:
-    answers: list[KeyAnswer] = [answer for point in side for answer in point.answers]
-    if not answers:
-        return []
-    stated = np.concatenate([one.stated for one in answers])
-    return reliability_bins(stated, np.concatenate([one.observed for one in answers]))

@@ -164,10 +164,6 @@ class Workspace(StoredRuns):
         """Train on the keys, and resolve all messages again in a new run."""
         return store_training.train_on_run(self, run, workers, progress)
 
-    def curve(self, run: str) -> Object:
-        """Return the learning curve, and the reliability of probabilities before and after."""
-        return store_training.run_curve(self.store, run)
-
     def next(self, run: str, limit: int = 10) -> list[Object]:
         """Return the sets to key next, the most informative first.
 

@@ -1,4 +1,4 @@
-"""Train with few keys, and measure learning curves."""
+"""Train with few keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations import PAIR_MODELS
 from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.pair_models import GreedyParameters
 from partita.core import (
@@ -23,8 +22,6 @@ from partita.core import (
     compatible_pairs,
     restricted_growth,
 )
-from partita.errors import InputError
-from partita.evaluation.calibration import bootstrap
 from partita.evaluation.models import FittedPairModel, Greedy, UniformPosteriors, greedy_tallies
 from partita.evaluation.splits import Cut, allowed_bits, document_bits, excluded_bits
 from partita.pairs.characteristics import pair_log_odds
@@ -449,11 +446,8 @@ def digest_of(start: PairParameters, lessons: Sequence[Lesson]) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-FOLDS = 5
-NUMBERS = (0, 1, 2, 5, 10, 20, 40, 80, 160, 320)
 WORK = {"merging": 300_000}  # questions to the merger; of all others sweeps over a large set
 USUAL = 300
-TIMES = 500  # samples of messages for an interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -469,20 +463,6 @@ class KeyAnswer:
     probability: float
     stated: FloatArray
     observed: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CurvePoint:
-    """A point of a learning curve: bits per template of the held-out keys after so many keys.
-
-    The interval of 95 % is over messages; `answers` are those of each held-out key.
-    """
-
-    keys: int
-    bits: float
-    low: float
-    high: float
-    answers: tuple[KeyAnswer, ...]
 
 
 def key_answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
@@ -504,74 +484,6 @@ def key_answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) 
     inside = np.clip(stated[key.open.left, key.open.right], 0.0, 1.0)
     probability = min(math.exp(min(log_probability, 0.0)), 1.0)
     return KeyAnswer(cut.document.name, n, spent, probability, inside, key.open.yes)
-
-
-def curve_points(
-    lessons: Sequence[Lesson], start: PairParameters, model: str = "evidential", seed: int = 0
-) -> tuple[CurvePoint, ...]:
-    """Return the learning curve over keys in the order in which they were written.
-
-    The point at 0 is that of the previous parameters; with keys of one message it is the only one.
-    """
-    if model not in PAIR_MODELS:
-        raise InputError(
-            f"model {model} learns no pairs from keys; expected {', '.join(PAIR_MODELS)}"
-        )
-    folds = folds_of(lessons, seed)
-    if not lessons:
-        return ()
-    taught = [[key for key, f in zip(lessons, folds, strict=True) if f != away] for away in folds]
-    last = min(map(len, taught))
-    numbers = sorted({*(k for k in NUMBERS if k < last), last})
-    return tuple(_point(k, lessons, folds, start, model, seed) for k in numbers)
-
-
-def _point(
-    k: int,
-    lessons: Sequence[Lesson],
-    folds: Sequence[int],
-    start: PairParameters,
-    model: str,
-    seed: int,
-) -> CurvePoint:
-    learned = {}
-    for away in sorted(set(folds)):
-        others = [key for key, fold in zip(lessons, folds, strict=True) if fold != away]
-        learned[away] = adapt_parameters(start, others[:k], model=model)
-    answers = tuple(
-        key_answer(key, learned[fold], model, seed)
-        for key, fold in zip(lessons, folds, strict=True)
-    )
-    low, high = _interval(answers, seed)
-    return CurvePoint(k, _bits(answers), low, high, answers)
-
-
-def _bits(answers: Sequence[KeyAnswer]) -> float:
-    return math.fsum(answered.bits for answered in answers) / max(
-        sum(answered.templates for answered in answers), 1
-    )
-
-
-def _interval(answers: Sequence[KeyAnswer], seed: int) -> tuple[float, float]:
-    """Return the interval over messages, whose keys are drawn together."""
-    groups: dict[str, list[KeyAnswer]] = {}
-    for answered in answers:
-        groups.setdefault(answered.message, []).append(answered)
-
-    def figure(sample: Sequence[list[KeyAnswer]]) -> float:
-        return _bits([answered for group in sample for answered in group])
-
-    rng = np.random.default_rng(seed)
-    interval = bootstrap(list(groups.values()), figure, rng, times=TIMES)
-    return interval.low, interval.high
-
-
-def folds_of(lessons: Sequence[Lesson], seed: int) -> list[int]:
-    """Return the fold of each key; few messages are left out one at a time."""
-    names = list(dict.fromkeys(key.cut.document.name for key in lessons))
-    order = np.random.default_rng(seed).permutation(len(names))
-    fold = {names[n]: place % FOLDS for place, n in enumerate(order.tolist())}
-    return [fold[key.cut.document.name] for key in lessons]
 
 
 def _posterior(

@@ -402,37 +402,6 @@ class JobJson(TypedDict):
     error: str | None
 
 
-class PointJson(TypedDict):
-    """Bits per template of held-out keys after training on so many keys."""
-
-    keys: int
-    bits: float
-    low: float
-    high: float
-
-
-class BinJson(TypedDict):
-    """Predicted and observed probabilities of pairs."""
-
-    predicted: float
-    observed: float
-    count: int
-
-
-class Reliability(TypedDict):
-    """The calibration of pairs before and after training."""
-
-    before: list[BinJson]
-    after: list[BinJson]
-
-
-class Curve(TypedDict):
-    """The learning curve of a run."""
-
-    points: list[PointJson]
-    reliability: Reliability
-
-
 class ReviewSet(TypedDict):
     """Records that may be the same: their clusters, pairs, alternatives and questions."""
 

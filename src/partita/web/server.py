@@ -545,9 +545,6 @@ KEYS = (
              "List the sets to key next, by the expected gain for the model.",
              "Sets, the most informative first.", list[answers.NextSet],
              {"run": Run, "limit": (Limit, 10)}, call="next"),
-    PassedOn("curve", "compute", f"{RUN}/curve",
-             "Return the learning curve over the keys of a run.",
-             "Bits by number of keys; calibration.", answers.Curve, OF_RUN),
     PassedOn("evaluation", "compute", f"{RUN}/evaluation", "Score a run against its keys.",
              "The run scored against its keys.", dict[str, Any], OF_RUN, call="evaluate"),
 )  # fmt: skip

@@ -66,7 +66,7 @@ WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is ne
 STORED = {
     *("runs", "run", "messages", "message", "set", "entities", "keys", "agreement", "withdraw"),
     *("delete", "compare"),
-    *("job", "add_job", "change_job", "explain", "next", "curve", "evaluate"),
+    *("job", "add_job", "change_job", "explain", "next", "evaluate"),
 }
 
 

@@ -165,9 +165,6 @@ export const train = (run) => call(`runs/${encode(run)}/train`, {});
 /** @param {string} job @returns {Promise<import("./types.js").Job>} */
 export const job = (job) => call(`jobs/${encode(job)}`);
 
-/** @param {string} run @returns {Promise<import("./types.js").Learning>} */
-export const curve = (run) => call(`runs/${encode(run)}/curve`);
-
 /**
  * @param {string} run
  * @param {Page} page

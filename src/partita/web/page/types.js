@@ -103,10 +103,7 @@
  * @property {number} entropy_bits
  * @property {number} templates how many
  */
-/** @typedef {{keys: number, bits: number, low: number, high: number}} Point */
 /** @typedef {{predicted: number, observed: number, count: number}} Bin */
-
-/** @typedef {{points: Point[], reliability: {before: Bin[], after: Bin[]}}} Learning */
 
 /**
  * @typedef {object} Job

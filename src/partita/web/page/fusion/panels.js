@@ -1,6 +1,6 @@
 /** The result of fusion: values, conflicts, what changes without a source, and reliabilities. */
 
-import { agreementDiagram } from "../charts/learning.js";
+import { agreementDiagram } from "../charts/agreement.js";
 import { append, bar, button, el, labelled, replaceContent, select } from "../dom.js";
 import { count, plural, probability } from "../format.js";
 import { titledPanel } from "../parts/panels.js";

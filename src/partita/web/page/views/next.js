@@ -1,16 +1,13 @@
-/** The Next view: which sets to key next, training, and the effect of the keys. */
+/** The Next view: which sets to key next, and training. */
 
 import * as api from "../api.js";
-import { learningCurve, reliabilityDiagram } from "../charts/learning.js";
-import { responsive } from "../charts/svg.js";
-import { append, bar, el, replaceContent } from "../dom.js";
+import { bar, el, replaceContent } from "../dom.js";
 import { bits, plural } from "../format.js";
 import { emptyPanel, errorPanel, titledPanel } from "../parts/panels.js";
 import { trainingPanel } from "../parts/training.js";
 import { hrefFor } from "../router.js";
 
 /** @typedef {import("../types.js").NextSet} NextSet */
-/** @typedef {import("../types.js").Learning} Learning */
 
 const MAX_SETS = 10;
 const SETS_HINT = "A label for the first is expected to improve the model most.";
@@ -35,15 +32,9 @@ export async function show(root, { run }) {
     loadSets();
     return {};
   }
-  const learning = titledPanel("Effect of the labels", loading());
-  const load = () => {
-    loadSets();
-    fillPanel(learning, async () => learningCharts(await api.curve(run)));
-  };
-  const training = trainingPanel(run, load);
-  append(column, titledPanel("Train", training.node));
-  replaceContent(root, title, column, learning);
-  load();
+  const training = trainingPanel(run, loadSets);
+  replaceContent(root, title, column, titledPanel("Train", training.node));
+  loadSets();
   return { close: () => (training.open = false) };
 }
 
@@ -82,31 +73,4 @@ function setRow(run, set, highest) {
   const text = set.gain === null ? bits(set.entropy_bits) : `gain ${bits(set.gain)}`;
   const number = el("span", { class: "number" }, text);
   return el("li", {}, name, el("span", { class: "figure-line" }, number, bar(valueOf(set) / highest)));
-}
-
-/** @param {Learning} learning */
-function learningCharts({ points, reliability: { before, after } }) {
-  if (!points.length) return [el("p", {}, "There are no labels yet.")];
-  const tooFew = points.length < 2 && el("p", {}, "A curve needs labels for at least two texts.");
-  return [
-    el("h3", {}, "Learning curve"),
-    quietLine("Bits per mention on held-out labels; lower is better."),
-    responsive((width) => learningCurve(points, width)),
-    tooFew,
-    el("h3", {}, "Calibration"),
-    quietLine(
-      "Predicted pair probabilities against the labels; points on the line are well calibrated.",
-    ),
-    responsive((width) => reliabilityDiagram(before, after, width)),
-    legend(),
-  ].filter((node) => node !== false);
-}
-
-/** @param {string} text */
-const quietLine = (text) => el("p", { class: "quiet" }, text);
-
-/** The legend of the diagram. */
-function legend() {
-  const names = ["before", "after"].map((time) => el("span", { class: time }, `${time} training`));
-  return el("p", { class: "chart-legend" }, ...names);
 }
