@@ -22,6 +22,7 @@ from partita.evaluation.fusion import true_pairs
 from partita.evaluation.rows import table
 from partita.fusion import slot
 from partita.fusion.belief import HeldOutFit, SlotBelief, Tempering
+from partita.fusion.blocs import find_blocs
 from partita.fusion.claim_files import read_claims
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import FusionSettings, fuse_slots
@@ -129,8 +130,11 @@ class FusedSet:
     tested: IntArray
 
     @classmethod
-    def of(cls, case: ClaimSet, known: Sequence[str] = ()) -> FusedSet:
-        """Fuse a set; the truths about `known` objects are given and not tested."""
+    def of(cls, case: ClaimSet, known: Sequence[str] = (), groups: bool = True) -> FusedSet:
+        """Fuse a set; the truths about `known` objects are given and not tested.
+
+        Without `groups`, no groups of sources are looked for.
+        """
         caught: dict[str, object] = {}
 
         def catch(name: str, call: Callable[..., object]) -> Callable[..., object]:
@@ -148,6 +152,7 @@ class FusedSet:
         with (
             patch.object(slot, "temper", catch("temper", temper)),
             patch.object(slot, "hold_out", catch("held", hold_out)),
+            patch.object(slot, "find_blocs", find_blocs if groups else lambda *_: None),
         ):
             fuse_slots(case.claims, replace(case.settings, truths=truths))
         belief, held = caught["temper of"], caught.get("held")
@@ -187,8 +192,8 @@ class FusedSet:
         logs: dict[float, FloatArray] = {}
         fits: dict[HeldOutPrior, HeldOutFit] = {}
         for prior in CANDIDATES:
-            if self.held_out is None:
-                yield self.before()
+            if self.held_out is None or self.belief.parameters.blocs:
+                yield self.belief.parameters.tempering
                 continue
             if prior.reliable not in logs:
                 used = most_reliable(self.held_out, prior.reliable)
@@ -295,7 +300,9 @@ class PanelRow:
         chosen = np.random.default_rng(0).permutation(len(names))[: int(KNOWN_SHARE * len(names))]
         informed = FusedSet.of(case, [names[n] for n in chosen.tolist()])
         known = informed.tempered(_fitted(informed))
-        return cls(case, len(one.tested), peers, one.tempered(one.before()), found, known)
+        plain = FusedSet.of(case, groups=False)
+        before = plain.tempered(plain.before())
+        return cls(case, len(one.tested), peers, before, found, known)
 
     def loss(self, n: int) -> float:
         """Return the log loss relative to votes; of simulated sets, relative to before."""

@@ -63,7 +63,8 @@ class Parameters:
     a source could state, `values` are those of a closed slot, `labels` their spellings.
     `concentration` is α of shared errors, `dependence` is ρ of dependent pairs of sources,
     `scales` are the errors of numbers and days, `detail` the levels of a hierarchy at which sources
-    are general ("" for an unseen one), `change_rate` that of states, per day.
+    are general ("" for an unseen one), `change_rate` that of states, per day. `blocs` are the sizes
+    of blocs of sources; what they say has another explanation, `rival`, of probability `doubt`.
     """
 
     kind: Kind
@@ -80,6 +81,9 @@ class Parameters:
     scales: ErrorScales | None = None
     detail: Mapping[str, FloatArray] = field(default_factory=dict)
     change_rate: float = 0.0
+    blocs: tuple[int, ...] = ()
+    rival: Parameters | None = None
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -123,20 +123,15 @@ def agreeing_pairs(statements: ClaimStatements, apart: str = "") -> dict[Pair, f
     """
     from scipy.special import gammaincc
 
-    sources = len(statements.sources)
-    if not 3 <= sources <= MAX_SOURCES:
+    compared = agreement_of_sources(statements, {apart})
+    if compared is None:
         return {}
-    pair = statements.object * max(len(statements.values), 1) + statements.value
-    common = count_common(statements.source, statements.object, sources)
-    same = count_common(statements.source, pair, sources)
-    tested = (common >= MIN_COMMON) & ~np.eye(sources, dtype=bool)
-    if apart in statements.sources:
-        tested[statements.sources.index(apart)] = tested[:, statements.sources.index(apart)] = False
-    agreement = np.minimum(same / np.maximum(common, 1.0), 1.0)
+    agreement, common, chance = compared
+    tested, same = common > 0, agreement * common
     fitted = tested & (agreement < ALWAYS)
     if fitted.sum() < 6:
         return {}
-    expected = _expected(agreement, np.where(fitted, common, 0.0), _chance(statements))
+    expected = _expected(agreement, np.where(fitted, common, 0.0), chance)
     excess = agreement - expected
     few = gammaincc(common - same + 1, np.maximum(common * (1 - expected), 1e-9))
     unusual = few * tested.sum() / 2 < SIGNIFICANCE
@@ -147,6 +142,26 @@ def agreeing_pairs(statements: ClaimStatements, apart: str = "") -> dict[Pair, f
         (names[a], names[b]): float(rho[a, b])
         for a, b in zip(first.tolist(), second.tolist(), strict=True)
     }
+
+
+def agreement_of_sources(
+    statements: ClaimStatements, apart: Collection[str] = ()
+) -> tuple[FloatArray, FloatArray, float] | None:
+    """Return how often each two sources agree, on how many objects, and that of chance.
+
+    The number is 0 where they have few objects in common; sources `apart` are left out.
+    """
+    sources = len(statements.sources)
+    if not 3 <= sources <= MAX_SOURCES:
+        return None
+    pair = statements.object * max(len(statements.values), 1) + statements.value
+    common = count_common(statements.source, statements.object, sources)
+    same = count_common(statements.source, pair, sources)
+    tested = (common >= MIN_COMMON) & ~np.eye(sources, dtype=bool)
+    left_out = [n for n, name in enumerate(statements.sources) if name in apart]
+    tested[left_out] = tested[:, left_out] = False
+    agreement = np.minimum(same / np.maximum(common, 1.0), 1.0)
+    return agreement, np.where(tested, common, 0.0), _chance(statements)
 
 
 def _chance(statements: ClaimStatements) -> float:

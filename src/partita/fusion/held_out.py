@@ -64,6 +64,9 @@ class HeldOutPrior:
     dependent: float = 0.4
 
 
+UNTEMPERED = HeldOutPrior(default=1.0 - 1e-9, spread=0.01)
+
+
 def agreement_shares(
     pairs: tuple[IntArray, IntArray, FloatArray], claims: FloatArray, order: Order
 ) -> FloatArray:

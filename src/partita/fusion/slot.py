@@ -12,6 +12,7 @@ from partita.core import BoolArray, FloatArray, IntArray, Pair
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
 from partita.fusion.belief import HeldOutFit, Parameters, SecondMode, SlotBelief, Tempering
+from partita.fusion.blocs import SourceBlocs, find_blocs, fixed_blocs
 from partita.fusion.claims import TRUTHS, Claims, distinct, join_claims
 from partita.fusion.dependence import (
     SharedErrors,
@@ -32,7 +33,7 @@ from partita.fusion.estimation import (
     rivals_first,
     soundness,
 )
-from partita.fusion.held_out import HELD_CLAIMS, HeldOutTask, fit_held_out, hold_out
+from partita.fusion.held_out import HELD_CLAIMS, UNTEMPERED, HeldOutTask, fit_held_out, hold_out
 from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
 from partita.fusion.levels import most_detailed
@@ -49,10 +50,12 @@ from partita.fusion.people import NameLexicon
 from partita.fusion.tempering import default_correlation, fit_tempering, temper
 from partita.fusion.trust import trust
 from partita.fusion.value_reading import ClaimStatements, ParsedSlot, parse_slot
+from partita.pairs.models import probability
 from partita.templates.slots import symbol
 
 SHRINKAGE = 0.1  # weak: with few values, a source's habits show soon
 START_RELIABILITY = 0.7  # starting reliability
+MIN_TRUTH = 0.02  # of a known truth: no single one decides which bloc errs
 TRUTH_FOLDS = 4  # of known truths, each predicted without it
 
 
@@ -115,25 +118,104 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
         lexicon = name_lexicon(claims)
     parsed = _parse(claims, replace(slot, reading=replace(slot.reading, lexicon=lexicon)))
     if slot.fixed is not None:
-        belief = temper(slot.condition(_believe(parsed, slot, slot.fixed.dependence, lexicon)))
+        blocs = fixed_blocs(slot.fixed)
+        belief = temper(slot.condition(_believe_blocs(parsed, slot, blocs, lexicon)))
         return most_detailed(belief) if slot.reading.most_detailed else belief
     if slot.independent:
         return slot.condition(_believe(parsed, slot, {}, lexicon))
-    flat = not len(parsed.order.above)
-    dependence = agreeing_pairs(parsed.statements, TRUTHS) if flat else {}
-    belief = _believe(parsed, slot, dependence, lexicon)
+    belief = _believe_blocs(parsed, slot, _dependence(parsed, slot, lexicon), lexicon)
     tempering, held_out = _tempering(parsed, slot, belief)
     parameters = replace(belief.parameters, tempering=tempering)
-    second = _second_mode(parsed, slot, belief)
+    second = belief.second or _second_mode(parsed, slot, belief)
     belief = replace(belief, parameters=parameters, second=second, held_out=held_out)
     belief = temper(slot.condition(belief))
     return most_detailed(belief) if slot.reading.most_detailed else belief
+
+
+def _dependence(parsed: ParsedSlot, slot: SlotTask, lexicon: NameLexicon | None) -> SourceBlocs:
+    """Return which sources depend on each other; known truths say which of two blocs errs."""
+    if len(parsed.order.above):
+        return SourceBlocs()
+    blocs = None
+    if parsed.kind == "open":
+        blocs = find_blocs(parsed.statements, {TRUTHS, *slot.reliabilities})
+    if blocs is None:
+        return SourceBlocs(dependence=agreeing_pairs(parsed.statements, TRUTHS))
+    if not blocs.doubt or TRUTHS not in parsed.statements.sources:
+        return blocs
+    likely = [_log_truths(parsed, slot, dependence, lexicon)
+              for dependence in (blocs.dependence, blocs.rival)]  # fmt: skip
+    odds = np.log(blocs.doubt / (1.0 - blocs.doubt)) + likely[1] - likely[0]
+    return blocs.doubted(float(probability(odds)))
+
+
+def _log_truths(
+    parsed: ParsedSlot, slot: SlotTask, dependence: Mapping[Pair, float],
+    lexicon: NameLexicon | None,
+) -> float:  # fmt: skip
+    """Return log P(known truths), all of them predicted from the other claims."""
+    statements = parsed.statements
+    known = np.flatnonzero(statements.source == statements.sources.index(TRUTHS))
+    belief = _believe(_ignorant(parsed, known), slot, dependence, lexicon)
+    count = len(statements.values)
+    true = np.isin(belief.object * count + belief.value,
+                   statements.object[known] * count + statements.value[known])  # fmt: skip
+    return float(np.log(np.maximum(belief.probability[true], MIN_TRUTH)).sum())
+
+
+def _ignorant(parsed: ParsedSlot, held: IntArray) -> ParsedSlot:
+    """Return the slot as if some of the claims were not known."""
+    confidence = parsed.statements.confidence.copy()
+    confidence[held] = 0.0
+    return replace(parsed, statements=replace(parsed.statements, confidence=confidence))
+
+
+def _believe_blocs(
+    parsed: ParsedSlot, slot: SlotTask, blocs: SourceBlocs, lexicon: NameLexicon | None
+) -> SlotBelief:
+    """Return the mean of the beliefs by both explanations of what the blocs of sources say."""
+    first = _believe(parsed, slot, blocs.dependence, lexicon)
+    if slot.fixed is None:
+        first = replace(first, parameters=replace(first.parameters, blocs=blocs.sizes))
+    if not blocs.doubt:
+        return first
+    fixed = slot.fixed and slot.fixed.rival
+    second = _believe(parsed, replace(slot, fixed=fixed), blocs.rival, lexicon)
+    order = np.lexsort((first.value, first.object))
+    probability = first.probability.copy()
+    probability[order] = second.probability[np.lexsort((second.value, second.object))]
+    parameters = slot.fixed or replace(first.parameters, rival=second.parameters, doubt=blocs.doubt)
+    return replace(
+        first,
+        probability=_mean(first.probability, probability, blocs.doubt),
+        unknown=_mean(first.unknown, second.unknown, blocs.doubt),
+        sound=_mean(first.sound, second.sound, blocs.doubt),
+        parameters=parameters,
+        second=_rival_mode(first, second, blocs),
+    )
+
+
+def _rival_mode(first: SlotBelief, second: SlotBelief, blocs: SourceBlocs) -> SecondMode | None:
+    """Return the rival explanation as a second solution, if it changes much."""
+    places = first.starts[:-1][np.diff(first.starts) > 1]
+    if not blocs.trusted or blocs.doubt < MIN_DOUBT or not len(places):
+        return None
+    changed = float(np.mean(first.value[places] != second.value[places]))
+    if changed < MIN_CHANGED:
+        return None
+    gap = np.log(1.0 / blocs.doubt - 1.0) / len(places)
+    return SecondMode(float(gap), changed, len(places), blocs.trusted)
+
+
+def _mean(first: FloatArray, second: FloatArray, doubt: float) -> FloatArray:
+    return (1.0 - doubt) * first + doubt * second
 
 
 MODE_CLAIMS = 30_000  # by which a second mode is looked for
 MODE_ROUNDS = 60
 MIN_CONTESTED = 10
 MIN_CHANGED = 0.3  # of the contested objects
+MIN_DOUBT = 0.05  # of a second solution by blocs of sources
 MAX_GAP = 0.3  # nats per contested object
 
 
@@ -203,10 +285,8 @@ def _without(
 ) -> tuple[SlotBelief, dict[int, int]]:
     """Return the belief without some of the known truths, and these as values by object."""
     statements, parameters = parsed.statements, belief.parameters
-    confidence = statements.confidence.copy()
-    confidence[held] = 0.0
-    ignorant = replace(parsed, statements=replace(statements, confidence=confidence))
-    without = _believe(ignorant, slot, parameters.dependence, parameters.lexicon)
+    ignorant = _ignorant(parsed, held)
+    without = _believe_blocs(ignorant, slot, fixed_blocs(parameters), parameters.lexicon)
     without = slot.condition(without)
     merged = without.parsed.statements
     known = merged.source == merged.sources.index(TRUTHS)
@@ -259,7 +339,10 @@ def _fit_held_out(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Hel
     held = hold_out(task)
     if held is None and len(sampled.order.above):
         return untried
-    return fit_held_out(held, default, 1.0 - belief.effective / max(len(belief.trust), 1))
+    repeated = 1.0 - belief.effective / max(len(belief.trust), 1)
+    if parameters.blocs:  # they say how sources err together
+        return fit_held_out(held, 0.0, prior=UNTEMPERED)
+    return fit_held_out(held, default, repeated)
 
 
 def _sampled(parsed: ParsedSlot, claims: int) -> ParsedSlot:

@@ -99,6 +99,11 @@ def _dependence_text(belief: SlotBelief) -> Iterator[str]:
     sources = len(belief.trust)
     if belief.effective < sources - 0.05:
         yield f"  {sources:,} sources count like {belief.effective:,.1f} independent ones\n"
+    if blocs := belief.parameters.blocs:
+        doubt = belief.parameters.doubt
+        other = f"; another explanation has {doubt:.2f}" if doubt >= MIN_CONFLICT else ""
+        sizes = " and ".join(map(str, blocs))
+        yield f"  groups of {sizes} sources contradict each other{other}\n"
     between = "" if interval is None else f" ({interval[0]:.1f} to {interval[1]:.1f})"
     count = f"{claims:.1f} claims" if claims > 1 else "1 claim"
     verb = "count" if claims > 1 else "counts"
@@ -357,6 +362,8 @@ def _dependence(belief: SlotBelief) -> dict[str, Any]:
         "wrong_claims_agree": None
         if parameters.concentration is None
         else 1.0 / (1.0 + parameters.concentration),
+        "blocs": list(parameters.blocs),
+        "doubt": parameters.doubt,
         "pairs": [
             {"left": a, "right": b, "dependence": rho}
             for (a, b), rho in parameters.dependence.items()
