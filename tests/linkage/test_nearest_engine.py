@@ -326,6 +326,41 @@ def test_tables_in_which_chance_explains_everything_say_so():
         assert found.summary.recall is None
 
 
+def households(rng, column, values):
+    """Return records of groups that share all but one column, some twice, and their entities."""
+    surnames, streets, towns = words(rng, 200), words(rng, 150), words(rng, 30)
+    rows, truth = [], []
+    for home in range(200):
+        address, phone = f"{rng.choice(streets)} {home % 90}", f"0{rng.randrange(10**7, 10**8)}"
+        shared = {"surname": surnames[home], "address": address, "phone": phone}
+        shared["town"] = rng.choice(towns)
+        for value in rng.sample(values, rng.choice([1, 2, 3, 4])):
+            for _ in range(rng.choice([1, 1, 2])):
+                rows.append({"id": len(rows), column: value} | shared)
+                truth.append((home, value))
+    return rows, truth
+
+
+@pytest.mark.parametrize("column", ["first_name", "remark"])
+def test_records_that_share_all_but_one_column_are_no_sure_matches(column):
+    """People of a household are told apart; of other columns nobody knows, and less is stated."""
+    rng = random.Random(4)
+    rows, truth = households(rng, column, words(rng, 120))
+    found = partita.link(rows)
+    assert any(f"differ in {column} as random pairs do" in note for note in found.notes)
+    pairs = [(truth[a], truth[b]) for members in found.clusters.values()
+             for a, b in combinations(members, 2)]  # fmt: skip
+    precision = sum(a == b for a, b in pairs) / len(pairs)
+    assert found.summary.precision.low <= precision
+    if column == "first_name":
+        assert precision > 0.8
+        return
+    assert precision < min(0.5, found.summary.precision.high)
+    assert found.summary.precision.value < 0.7
+    several = [row.exact for row in found if len(found.clusters[row.cluster]) > 1]
+    assert max(several) < 0.9
+
+
 def test_ids_that_repeat_stand_beside_the_numbers_of_records():
     rows = [{"id": n // 2, "name": name} for n, name in enumerate(words(random.Random(2), 40))]
     found = partita.link(rows)

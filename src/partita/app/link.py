@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, desc
 # Log-odds of the intervals of precision and recall without labels, and more where estimates of the
 # number of matches disagree; an upper end above `NEARLY` is 1. Chosen on the panel of records.
 WIDTH, WIDTH_BY_DOUBT, NEARLY = 1.5, 0.5, 0.95
+MATTERS = 0.5  # P(probable pairs are different because of a column with unrelated values): a choice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,8 @@ class LinkedRecords(Clusters):
         """Return the records; no cluster is surer than that its records match no others."""
         columns = Clusters._record_columns(self)
         names, exact = columns["cluster"], columns["exact"]
-        chance = dict.fromkeys(names, 1.0)
+        kept = 1.0 - MATTERS * float(self.settings.get("unrelated", 0.0))
+        chance = {name: kept if often > 1 else 1.0 for name, often in Counter(names).items()}
         for record, name in zip(columns["record"], names, strict=True):
             chance[name] *= self._unmatched.get(str(record), 1.0)
         return {
@@ -246,7 +249,8 @@ def doubted(summary: ClusterSummary, reported: int, model: Settings) -> ClusterS
 
     `reported` counts the pairs within clusters. The recall counts matches that are expected beyond
     the compared pairs. Nothing is added where quality is unknown already, and it is unknown where
-    chance explains all that records have in common.
+    chance explains all that records have in common. Probable pairs with unrelated values in a
+    column may all be wrong.
     """
     if model.get("unknown"):
         return replace(summary, precision=None, recall=None)
@@ -256,9 +260,14 @@ def doubted(summary: ClusterSummary, reported: int, model: Settings) -> ClusterS
     right = summary.precision.value * reported
     true = right / max(summary.recall.value, 1e-9)
     recall = summary.recall.value * true / (true + float(model["missed"]))
+    precision = _widened(summary.precision.value, width)
+    if unrelated := float(model.get("unrelated", 0.0)):
+        least = precision.low * _widened(1.0 - unrelated, WIDTH_BY_DOUBT).low
+        value = precision.value * (1.0 - MATTERS * unrelated)
+        precision = replace(precision, value=value, low=least)
     return replace(
         summary,
-        precision=_widened(summary.precision.value, width),
+        precision=precision,
         recall=possible_recall(_widened(recall, width), true),
     )
 

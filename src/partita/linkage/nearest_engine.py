@@ -39,6 +39,7 @@ from partita.linkage.one_to_one import (
 )
 from partita.linkage.pair_features import (
     FEATURES,
+    TRUSTED,
     ComparedRecords,
     PairEnds,
     candidate_ends,
@@ -46,6 +47,7 @@ from partita.linkage.pair_features import (
     pair_features,
 )
 from partita.linkage.pair_trees import PairTrees, shipped_trees
+from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import NEAREST, Progress, RecordTable, Scored, Settings
 from partita.tables import Note
 
@@ -64,6 +66,10 @@ UNSURE = 1.0  # disagreement (factor e) about the number of matches that makes a
 # RLdata10000, less in the other sets of the panel, .07 and more in tables of random words or
 # numbers.
 BY_CHANCE = 0.05
+# Of the probable pairs, those with unrelated values in a column that tells much, from which on they
+# may be of different things (people of one household): at most .42 in the panel, .8 and more in
+# generated tables of households. Where given names differ so, the pairs are of different people.
+UNRELATED, TELLING = 0.6, ("given name",)
 CHANCE = "no two records have more in common than chance explains"
 LARGEST = 300  # records of a provisional cluster whose pairs are all compared
 PER_RECORD = 40  # pairs that are added so, at most
@@ -114,12 +120,42 @@ class NearestEngine:
         part = _Part.of(records.source, pairs.ends, repeated)
         progress(f"fitting the model to {len(pairs.trees):,} pairs")
         agreement = ColumnAgreement.fitted(records, pairs.ends, not repeated.any())
+        read, level = self._levelled(part, agreement, pairs, clean)
+        if repeated.any():
+            progress("comparing pairs within provisional clusters")
+            expanded, odds = self._scored(read)
+            rise = consistent_rise(expanded.ends, odds, len(records)) / read.steepness
+            read = replace(read, level=read.level + rise)
+        read, unrelated, column = self._told_apart(read, pairs)
+        odds = self._odds(read, pairs)
+        if clean:
+            odds = matched_odds(odds, matching_messages(pairs.ends, odds, self.labels))
+        doubts = self._doubts(level, pairs, odds)
+        if column:
+            doubts.append(f"probable pairs differ in {column} as random pairs do")
+        for remark in self._remarks(clean, doubts):
+            note(remark)
+        return {
+            "engine": NEAREST, "clean": bool(clean), "repeated": self.repeated,
+            "agreement": agreement.to_dict(),
+            "local": read.local.to_dict(), "level": read.level, "error": read.error,
+            "estimates": dict(level.estimates), "matches": dict(level.matches),
+            "disagreement": level.disagreement, "missed": self._missed(pairs.ends, odds),
+            "doubts": doubts, "unknown": CHANCE in doubts, "unrelated": unrelated,
+            "columns": {column.name: column.kind for column in self.table.to_compare},
+            "text": [*self.table.text_only],
+        }  # fmt: skip
+
+    def _levelled(
+        self, part: _Part, agreement: ColumnAgreement, pairs: ComparedPairs, clean: bool
+    ) -> tuple[_ReadModel, MatchLevel]:
+        """Return the model with a local model and the level, and how the level was estimated."""
         em = self._em(agreement, pairs.ends)
         score = pairs.trees + MIXED * em
         level = part.level(score, em)
         same, rated = score[part.kept] > level.score, part.rated(score)
         same_sure, different = part.sure(score, level, rated & same)
-        if len(records) < FEWEST:
+        if len(self.records) < FEWEST:
             same_sure = np.zeros(len(score), dtype=np.bool_)
         local = LocalModel.fitted(pairs.features, same_sure, different)
         refined = score + local.log_odds(pairs.features)
@@ -131,28 +167,19 @@ class NearestEngine:
             turn = level_of_matches(part.ends, refined[part.kept], part.source, SLOPE, expected)
         elif same_sure.any():
             turn = part.score_above(refined, float((rated & same).sum()))
-        read = _ReadModel(clean, agreement, local, turn, error)
-        if repeated.any():
-            progress("comparing pairs within provisional clusters")
-            expanded, odds = self._scored(read)
-            turn += consistent_rise(expanded.ends, odds, len(records)) / read.steepness
-        read = replace(read, level=turn)
+        return _ReadModel(clean, agreement, local, turn, error), level
+
+    def _told_apart(self, read: _ReadModel, pairs: ComparedPairs) -> tuple[_ReadModel, float, str]:
+        """Return the model, the share of the probable pairs with unrelated values in a column, and
+        its name. If such values tell (given names), the level is raised until the others are left.
+        """
         odds = self._odds(read, pairs)
-        if clean:
-            odds = matched_odds(odds, matching_messages(pairs.ends, odds, self.labels))
-        doubts = self._doubts(level, pairs, odds)
-        for remark in self._remarks(clean, doubts):
-            note(remark)
-        return {
-            "engine": NEAREST, "clean": bool(clean), "repeated": self.repeated,
-            "agreement": agreement.to_dict(),
-            "local": local.to_dict(), "level": turn, "error": error,
-            "estimates": dict(level.estimates), "matches": dict(level.matches),
-            "disagreement": level.disagreement, "missed": self._missed(pairs.ends, odds),
-            "doubts": doubts, "unknown": CHANCE in doubts,
-            "columns": {column.name: column.kind for column in self.table.to_compare},
-            "text": [*self.table.text_only],
-        }  # fmt: skip
+        share, column = self._unrelated(pairs.ends, odds > 0.0)
+        if column is None or column.kind not in TELLING:
+            return read, share, "" if column is None else column.name
+        above = np.sort(odds[odds > 0.0])[::-1]
+        rise = score_at(above, (1.0 - share) * len(above)) / read.steepness
+        return replace(read, level=read.level + rise), 0.0, column.name
 
     def score(self, model: Settings, link_above: float) -> Scored:
         """Return the scores of pairs within sets that scores above `link_above` connect."""
@@ -282,6 +309,30 @@ class NearestEngine:
             low, high = min(level.matches.values()), max(level.matches.values())
             doubts.append(f"estimates of the number of matches range from {low:,} to {high:,}")
         return doubts
+
+    def _unrelated(self, ends: PairEnds, same: BoolArray) -> tuple[float, Column | None]:
+        """Return the share of the probable pairs with unrelated values in a column, and which.
+
+        It is the greatest of the columns that tell much, those of `TELLING` first, and 0 where it
+        is small or pairs are few. Of unrelated values as many are no more alike than the median of
+        random pairs as of these.
+        """
+        ends = PairEnds(ends.left[same], ends.right[same])
+        least = TRUSTED * max(column.information for column in self.records.columns)
+        shares: list[tuple[bool, float, Column]] = []
+        for own, column, chance in zip(
+            self.records.columns, self.table.to_compare, self.records.chance, strict=True
+        ):
+            alike = own.similarities(ends)
+            known = alike[~np.isnan(alike)]
+            if own.information < least or min(len(known), len(chance)) < FEWEST:
+                continue
+            middle = np.median(chance)
+            share = float((known <= middle).mean() / (chance <= middle).mean())
+            shares.append((column.kind in TELLING, min(share, 1.0), column))
+        found = [one for one in shares if one[1] >= UNRELATED]
+        _, share, which = max(found, key=lambda one: one[:2], default=(False, 0.0, None))
+        return share, which
 
     def _by_chance(self, features: FloatArray) -> FloatArray:
         """Return how many pairs of all would have as much in common by chance, at most.
