@@ -71,6 +71,10 @@ REMOVED = {
     "explain --chart",
     "link --chart",
     "experiment",
+    "partita.coreference.from_clusters",
+    "partita.coreference.from_fastcoref",
+    "partita.coreference.PairScores",
+    "partita.coreference.from_stanza",
     "partita.app.label_choice.curve",
     "partita.app.label_choice.learning_curve",
     "report",
@@ -159,6 +163,9 @@ def attributes(value: Any) -> set[str]:
 
 @pytest.mark.parametrize(("name", "members"), listed("reference.txt"))
 def test_members_and_arguments_of_the_reference_are_there(name: str, members: list[str]) -> None:
+    if members and {f"{name}.{one}" for one in members} <= REMOVED:  # a module that went
+        assert f"`{name}`" in CHANGE_LOG
+        return
     value = resolve(name.removesuffix("()"))
     existing = set(inspect.signature(value).parameters) if "()" in name else attributes(value)
     missing = [one for one in members if one not in existing]

@@ -46,7 +46,6 @@ NAMES = [
     "Unavailable",
     "build",
     "cluster",
-    "coreference",
     "evaluate",
     "evidence",
     "explain",

@@ -12,8 +12,7 @@ Verbs, the same as the commands:
     evaluate  measure results against keys
     explain   explain why two templates were resolved as the same or not
 
-The module evidence has mass functions and Dempster's rule. The module
-coreference reads the output of other coreference systems.
+The module evidence has mass functions and Dempster's rule.
 
 Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in
 a notebook. Probabilities are plain floats. Errors are subclasses of
@@ -28,7 +27,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from partita import coreference, evidence
+    from partita import evidence
     from partita.app.build import KnowledgeBase, build
     from partita.app.cluster import Clusters, cluster
     from partita.app.evaluate import Evaluation, evaluate
@@ -73,7 +72,6 @@ __all__ = [
     "Unavailable",
     "build",
     "cluster",
-    "coreference",
     "evaluate",
     "evidence",
     "explain",
@@ -97,7 +95,6 @@ _HOMES = {
         "app.solve": ("solve",),
         "app.train": ("TrainedModel", "train"),
         "domains": ("Domain",),
-        "coreference": ("coreference",),
         "evidence": ("evidence",),
         "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
         "core.configurations": ("Configuration",),

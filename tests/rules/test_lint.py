@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from oracles.patterns import parse
 from partita.domains import RuleDomain
 from partita.errors import InputError
 from partita.rules.cascade import Cascade
 from partita.rules.domain_files import read_domain
-from partita.rules.lint import failing_examples, lint, pattern_covers
+from partita.rules.lint import failing_examples, lint
 from rules.toy import DOMAIN, GROUPS, LEXICON, RULES, TEXT, tagged, written
 
 
@@ -76,46 +75,6 @@ def test_run_refuses_what_lint_calls_an_error(tmp_path: Path) -> None:
     broken = RULES.replace("where:[sort=PLACE]", "where:[sort=PLAICE]")
     with pytest.raises(InputError, match="unknown sort PLAICE"):
         RuleDomain(written(tmp_path, rules=broken)).extractor  # noqa: B018
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "lost"),
-    [
-        ("a:[tag=NN]", "b:[tag=NN]", True),
-        ("[tag=NN|NNS]", "[tag=NN, known]", True),
-        ("[tag=NN]", "[tag=NN|NNS]", False),
-        ("[tag=JJ]* [tag=NN]", "[tag=JJ]{1,2} [tag=NN]", True),
-        ("[tag=JJ]? [tag=NN]", "[tag=JJ] [tag=NN]", True),
-        ("[tag=JJ] [tag=NN]", "[tag=JJ]? [tag=NN]", False),
-        ("[tag=A] | [tag=B]", "[tag=B]", True),
-        ("[sort=FACILITY]", "[sort=DEPOT]", True),
-        ("[sort=DEPOT]", "[sort=FACILITY]", False),
-        (".", "[tag=NN]", True),
-        ("[known]", "[known=true]", True),
-        ("[word!=a]", "[word!=a|b]", True),
-        ("[word!=a|b]", "[word!=a]", False),
-    ],
-)
-def test_rules_that_never_win(tmp_path: Path, first: str, second: str, lost: bool) -> None:
-    rule = "  - {rule: %s, pattern: '%s', build: {kind: ng}}\n"
-    groups = "rules:\n" + rule % ("one", first) + rule % ("two", second)
-    told = [said for said, _ in found(tmp_path, groups=groups) if "never wins" in said]
-    assert told == (["rule 'two' never wins: 'one' matches wherever it does"] if lost else [])
-
-
-def test_priority_and_context_decide_too(tmp_path: Path) -> None:
-    rule = "  - {rule: %s, pattern: '[tag=NN]', build: {kind: ng}, %s}\n"
-    groups = "rules:\n" + rule % ("one", "priority: 1") + rule % ("two", "priority: 2")
-    assert "rule 'one' never wins: 'two' matches wherever it does" in dict(
-        found(tmp_path, groups=groups)
-    )
-    groups = "rules:\n" + rule % ("one", "before: '[tag=VB]'") + rule % ("two", "priority: 0")
-    assert not any("never wins" in said for said, _ in found(tmp_path, groups=groups))
-
-
-def test_covering_is_not_claimed_of_other_shapes() -> None:
-    assert not pattern_covers(parse("[tag=A]{1,2}"), parse("[tag=A] [tag=A]"), {})
-    assert not pattern_covers(parse("[tag=A] [tag=B]"), parse("[tag=A]"), {})
 
 
 def test_texts_of_a_slot_that_differ_only_in_case(tmp_path: Path) -> None:

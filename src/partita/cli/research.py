@@ -299,7 +299,7 @@ def lint(options: LintCommand, console: Console) -> None:
     """Report problems in domains, with file, line and column.
 
     Problems are undeclared types and slots, attributes and kinds that no phase
-    produces, rules that never win, unused macros, slow patterns, and examples that
+    produces, unused macros, slow patterns, and examples that
     do not match. The exit code is 1 if there is an error.
 
     \b

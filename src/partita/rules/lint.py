@@ -9,7 +9,6 @@ from pathlib import Path
 
 from partita.core.templates import Region
 from partita.rules.cascade import Cascade, CascadeStep, TokenColumns, cost
-from partita.rules.compile import Descendants
 from partita.rules.domain import (
     At,
     Call,
@@ -25,92 +24,13 @@ from partita.rules.domain import (
 from partita.rules.phase_files import OWN_TESTS
 from partita.rules.syntax import (
     Atom,
-    LabelledPattern,
     Node,
-    PatternChoice,
-    PatternRow,
-    Repeat,
     Test,
     atoms,
     exclusive,
 )
 from partita.templates.slots import StringsType
 from partita.text.tokens import lower_words
-
-MOST_PAIRS = 100_000
-
-
-def never_wins(phase: Phase, below: Descendants) -> Iterator[RuleProblem]:
-    """Yield each rule that can never win, with the rule that always wins instead."""
-    if phase.starts != "cursor":
-        return
-    order = sorted(enumerate(phase.rules), key=lambda item: (-item[1].priority, item[0]))
-    pairs = 0
-    for n, (_, rule) in enumerate(order):
-        for _, other in order[:n]:
-            pairs += 1
-            if pairs > MOST_PAIRS:
-                return
-            if _always_preferred(other, rule, below):
-                problem = f"rule {rule.name!r} never wins: {other.name!r} matches wherever it does"
-                yield RuleProblem(rule.at, problem)
-                break
-
-
-def _always_preferred(preferred: Rule, rule: Rule, below: Descendants) -> bool:
-    for needed, context in ((preferred.before, rule.before), (preferred.after, rule.after)):
-        if needed is not None and (context is None or not pattern_covers(needed, context, below)):
-            return False
-    return pattern_covers(preferred.pattern, rule.pattern, below)
-
-
-def pattern_covers(wide: Node, narrow: Node, below: Descendants) -> bool:
-    """Return whether the wide pattern matches whatever the narrow one does, judged by shape."""
-    wide, narrow = _without_labels(wide), _without_labels(narrow)
-    if isinstance(narrow, PatternChoice):
-        return all(pattern_covers(wide, branch, below) for branch in narrow.branches)
-    if isinstance(wide, PatternChoice):
-        return any(pattern_covers(branch, narrow, below) for branch in wide.branches)
-    if isinstance(wide, Repeat):
-        return _covers_repeat(wide, narrow, below)
-    if isinstance(wide, PatternRow) and isinstance(narrow, PatternRow):
-        pairs = zip(wide.parts, narrow.parts, strict=False)
-        same = len(wide.parts) == len(narrow.parts)
-        return same and all(pattern_covers(a, b, below) for a, b in pairs)
-    if isinstance(wide, Atom) and isinstance(narrow, Atom):
-        return all(any(_implies(b, a, below) for b in narrow.tests) for a in wide.tests)
-    return False
-
-
-def _covers_repeat(wide: Repeat, narrow: Node, below: Descendants) -> bool:
-    least, most = (narrow.least, narrow.most) if isinstance(narrow, Repeat) else (1, 1)
-    body = narrow.body if isinstance(narrow, Repeat) else narrow
-    return wide.least <= least and most <= wide.most and pattern_covers(wide.body, body, below)
-
-
-def _without_labels(node: Node) -> Node:
-    while isinstance(node, LabelledPattern):
-        node = node.body
-    return node
-
-
-def _implies(test: Test, other: Test, below: Descendants) -> bool:
-    """Return whether whatever passes one test also passes the other."""
-    if test == other:
-        return True
-    if test.attribute != other.attribute:
-        return False
-    if other.operator == "has":
-        return test.operator == "=" and "false" not in test.values
-    if test.operator != other.operator or other.operator not in ("=", "!="):
-        return False
-    if other.operator == "!=":
-        return set(other.values) <= set(test.values) and other.attribute != "sort"
-    allowed = set(other.values)
-    if other.attribute == "sort":
-        allowed = allowed.union(*(below.get(value, frozenset()) for value in allowed))
-    return set(test.values) <= allowed
-
 
 # tokens, tags and regions of a text
 Read = Callable[[str], tuple[TokenColumns, Sequence[str], Sequence[Region]]]
@@ -201,7 +121,6 @@ def lint(domain: RuleSet) -> list[RuleProblem]:
     for phase in domain.phases:
         problems += _phase(phase, kinds, attributes)
         problems += _impossible_attributes(phase, by_kind)
-        problems += never_wins(phase, domain.types.below)
         kinds |= {str(kind.value) for kind in _kinds(phase)}
         attributes |= {name for rule in phase.rules for name in rule.build}
         for rule in phase.rules:
