@@ -62,8 +62,8 @@ FAR_SCORE = -8.0  # initial score of a far cell
 BASE = 64.0  # what the linear unit adds to all scores, so that its sum stays above 0
 LINEAR = 1.0  # output of the linear unit: its weights move so much faster
 # "he" beside a cell of "she", "they" beside one man, "him" beside the subject of its verb, a person
-# with a given name beside one with another name: examples are too few to teach how much stands
-# against it. Characteristics, their values and the weight.
+# with a given name, an initial or a title beside one with another name: examples are too few to
+# teach how much stands against it. Characteristics, their values and the weight.
 AGAINST = (
     (code.C_GENDER, (8 + 2, 8 + 6, 16 + 1, 16 + 5), 8.0),
     (
