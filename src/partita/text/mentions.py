@@ -192,12 +192,12 @@ def tags_of_whole_names(
     changed = tags.copy()
     find = shipped_words().find
     for n in np.flatnonzero(np.isin(tags, list(as_name)) & telling).tolist():
-        word, follows = words[n], n > 0 and telling[n - 1]
+        word, follows = words[n], n == 0 or telling[n - 1]
         if INITIAL.fullmatch(word) and words[n + 1 :] and proper[tags[n + 1]] and telling[n + 1]:
             changed[n] = as_name[int(tags[n])]
         if word[0].islower() or not follows:
             continue
-        after_name = proper[changed[n - 1]] and word.istitle()
+        after_name = n > 0 and proper[changed[n - 1]] and word.istitle()
         alone = tags[n] not in only_after and (
             _is_acronym(word) or (word.istitle() and find(word) < 0)
         )

@@ -149,7 +149,7 @@ def _names(attributes: Attributes, names: Sets, i: int, j: int, bits: int) -> in
         return 0
     shared = _common(begin, held, i, j)
     if shared == 0:
-        full = attributes[i, code.FULL_NAME] + attributes[j, code.FULL_NAME]
+        full = int(attributes[i, code.FULL_NAME]) + int(attributes[j, code.FULL_NAME])
         return 0 if bits & NAMESAKES else code.OTHER_NAME >> full
     whole = shared in (later, earlier)
     return code.SHARED_NAME | code.PART_OF_NAME if whole else code.SHARED_NAME
