@@ -17,7 +17,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, combinations, pairwise
@@ -33,16 +33,10 @@ from partita.domains import find_domain
 from partita.evaluation.extraction import ExtractionFigures
 from partita.evaluation.rows import table
 from partita.evaluation.scores import ScoreTally
-from partita.rules.cascade import Cascade
-from partita.rules.domain_files import read_domain
 from partita.text.conllu import layout_text, sentences
-from partita.text.expressions import Word
-from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import tokenize
 from research.label_curve import label_curve
-from research.measure_groups import GroupScores, Tags, group_scores, grouping, tree_files, trees
 from research.reading_models import assess_tagger
-from research.tagger import read_tagged
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("PARTITA_DATA", ROOT.parent / "shared" / "data"))
@@ -342,53 +336,6 @@ def tagger_accuracy() -> str:
     return _blank(["", "words", *cases, "unknown, as it is", "unknown, upper case"], lines)
 
 
-def english_groups() -> str:
-    files = tree_files([DATA / "gum/dev"])
-    gum, ewt = list(map(trees, files)), [trees(DATA / "ewt/dev.conllu")]
-    tagger = shipped_tagger().names
-    scores = {
-        f"GUM, development part, {len(gum)} documents, {{}} groups": _groups(gum, tagger),
-        "the same in upper case": _groups(_upper(gum), tagger),
-        "the same with the corpus's own tags": _own_tags(files),
-        "EWT, development part, {} groups": _groups(ewt, tagger),
-        "the same in upper case ": _groups(_upper(ewt), tagger),
-    }
-    lines = []
-    for name, score in scores.items():
-        count = f"{score.noun.wanted:,.0f} and {score.verb.wanted:,.0f}"
-        kinds = (
-            " ".join(map(share, (t.recall, t.precision, t.f))) for t in (score.noun, score.verb)
-        )
-        lines.append([name.format(count).strip(), *kinds])
-    kinds = (f"{kind} groups: recall, precision, F" for kind in ("noun", "verb"))
-    return _blank(["", *kinds], lines)
-
-
-Trees = list[list[Word]]
-
-
-@cache
-def _cascade() -> Cascade:
-    return grouping(read_domain("english"))
-
-
-def _groups(documents: Iterable[Trees], tags: Tags) -> GroupScores:
-    return group_scores(documents, _cascade(), tags)
-
-
-def _upper(documents: Iterable[Trees]) -> Iterator[Trees]:
-    for document in documents:
-        yield [[word._replace(form=word.form.upper()) for word in words] for words in document]
-
-
-def _own_tags(files: Iterable[Path]) -> GroupScores:
-    def scores(file: Path) -> GroupScores:
-        tags = [tag for sentence in read_tagged(file) for tag in sentence.tags]
-        return _groups([trees(file)], lambda words, ends: tags)
-
-    return sum(map(scores, files), GroupScores())
-
-
 # Systems of the MUC-4 exam
 
 
@@ -444,7 +391,6 @@ FIGURES = {
     "worked-example": Figure(worked_example, quick=True),
     "token-accuracy": Figure(token_accuracy, quick=True, needs=("ewt", "gum")),
     "tagger-accuracy": Figure(tagger_accuracy, quick=True, needs=("ewt", "gum")),
-    "english-groups": Figure(english_groups, needs=("ewt", "gum")),
     "gum-joint": Figure(
         partial(script, "measure_joint --train {data}/gum/train --gum {data}/gum/dev"),
         needs=("gum",),

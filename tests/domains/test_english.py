@@ -6,7 +6,10 @@ texts, with our own tokens and tags.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -18,7 +21,6 @@ from partita.rules.lint import failing_examples, lint
 from partita.rules.phrases import Phrase
 from partita.text.tagger_models import shipped_tagger
 from partita.text.tokens import Tokens, tokenize
-from research.measure_groups import Given
 
 UPPER_TOO = pytest.mark.parametrize("upper", [False, True], ids=["mixed", "upper"])
 
@@ -28,12 +30,29 @@ def cascade() -> Cascade:
     return Cascade(read_domain("english"))
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Words as the cascade takes them, with a space behind each, in one region."""
+
+    texts: Sequence[str]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    region: Sequence[int]
+    ends_of_sentences: Sequence[int]
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Given:
+        after = list(accumulate(len(word) + 1 for word in words))
+        starts = [end - len(word) - 1 for word, end in zip(words, after, strict=True)]
+        return cls(words, starts, [end - 1 for end in after], [0] * len(words), [len(words)])
+
+
 def read(tagged: str, upper: bool = False, region: Any = "text") -> tuple[Phrase, ...]:
     """The phrases of a text after the last phase."""
     pairs = [token.rpartition("/") for token in tagged.split()]
     words = [word.upper() if upper else word for word, _, _ in pairs]
     regions = [Region(region, 0, 10_000)]
-    return cascade().run(Given.of([words]), [tag for _, _, tag in pairs], regions).phrases
+    return cascade().run(Given.of(words), [tag for _, _, tag in pairs], regions).phrases
 
 
 def kinds(tagged: str, upper: bool = False) -> list[str]:
