@@ -237,7 +237,7 @@ def titles_below_names(
     Changes heads (positions in their sentence) and labels; a title gets the label `modifier`.
     """
     bounds = [0, *ends.tolist()]
-    titles = np.array([is_title(word) for word in words[:-1]], dtype=np.bool_)
+    titles = np.array([is_personal_title(word) for word in words[:-1]], dtype=np.bool_)
     for title in np.flatnonzero(titles & named[1:]).tolist():
         sentence = int(np.searchsorted(ends, title, side="right"))
         start, end = bounds[sentence], bounds[sentence + 1]
@@ -561,10 +561,10 @@ def _is_employer(texts: Sequence[str], named: BoolArray, place: Place) -> bool:
 
 def _is_titled(texts: Sequence[str], named: BoolArray, first: int, last: int) -> bool:
     """Return whether a name begins with a title of a person: Ms Fox."""
-    return first < last and bool(named[last]) and is_title(texts[first])
+    return first < last and bool(named[last]) and is_personal_title(texts[first])
 
 
-def is_title(word: str) -> bool:
+def is_personal_title(word: str) -> bool:
     """Return whether a word is a title of a person, such as Mr or Prof."""
     return word.rstrip(".").lower() in TITLES
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from partita.configurations.joint import codes as code
 from partita.core import IntArray, Template
 from partita.text.given_names import share_by_ending, share_of_women
-from partita.text.mentions import is_title
+from partita.text.mentions import is_personal_title
 from partita.text.words import WordTable, shipped_words
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _is_personal(template: Template, name: Sequence[str]) -> bool:
     title = str(template.slots.get("TITLE", ""))
     if len(name) > 1 and (len(first) == 1 or share_of_women(first) is not None):
         return True
-    return bool(name) and is_title(title)
+    return bool(name) and is_personal_title(title)
 
 
 def _texts(templates: Sequence[Template]) -> list[_Text]:
