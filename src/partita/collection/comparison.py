@@ -189,7 +189,8 @@ class RecordComparison:
         acronym, equal = (rows[:, FEATURES.index(name)] > 0 for name in ("acronym", "equal_name"))
         apart = self.conflicts(left, right).astype(np.float64)
         count = len(self.records)
-        nested = np.isin(_coded(left, right, count), _coded(*self._nested.T, count))
+        inner, outer = self._nested[:, 1], self._nested[:, 0]
+        nested = np.isin(_coded(left, right, count), _coded(inner, outer, count))
         found: FloatArray = GIVEN_NAMES_DIFFER * apart + ACRONYM * (acronym & ~equal)
         return found + NESTED * nested
 
