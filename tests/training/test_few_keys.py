@@ -9,6 +9,7 @@ import pytest
 
 from partita.configurations import PAIR_MODELS as MODELS
 from partita.core import Budget, Configuration, Document, Template
+from partita.evaluation.experiment import set_result
 from partita.evaluation.models import (
     Fitted,
     FittedPairModel,
@@ -16,8 +17,7 @@ from partita.evaluation.models import (
     Uniform,
     UniformPosteriors,
 )
-from partita.evaluation.rows import MeasureSettings, measure_document
-from partita.evaluation.splits import Excluded, cut_document
+from partita.evaluation.splits import Excluded, cut_document, document_bits
 from partita.training.few_keys import (
     Lesson,
     adapt_parameters,
@@ -63,14 +63,20 @@ def fitted(model: str, learned: PairParameters, counts: UniformPosteriors) -> Fi
 def test_a_key_costs_what_is_measured(model: str, broken: bool) -> None:
     learned, one = adapt_parameters(START, LESSONS[:2]), keyed("n", "abcba", broken)
     counts = UniformPosteriors(BUDGET)
-    asking = MeasureSettings(Excluded(learned.excluded, learned.crossing), counts)
-    expected = measure_document(fitted(model, learned, counts), one.cut, asking)
+    excluded, cut = Excluded(learned.excluded, learned.crossing), one.cut
+    by = fitted(model, learned, counts)
+    answers = [(members, by.posterior(cut, members)) for members in cut.sets]
+    spent = sum(set_result(cut, *answer, excluded, counts).bits for answer in answers)
+    sizes = [len(members) for members in cut.sets]
+    expected = document_bits(5, sizes, spent, cut.crosses, excluded.documents)
     found = key_answer(one, learned, model)
-    assert found.bits == pytest.approx(expected.bits, abs=1e-9)
-    places = {pair: n for n, pair in enumerate(zip(*np.triu_indices(5, 1), strict=True))}
-    chosen = [places[pair] for pair in zip(one.open.left, one.open.right, strict=True)]
-    np.testing.assert_allclose(found.stated, expected.stated[chosen], atol=1e-9)
-    assert found.observed.tolist() == expected.observed[chosen].tolist()
+    assert found.bits == pytest.approx(expected, abs=1e-9)
+    stated = np.zeros((5, 5))
+    for members, posterior in answers:
+        stated[np.ix_(members, members)] = posterior.pairs().value
+    left, right = one.open.left, one.open.right
+    np.testing.assert_allclose(found.stated, stated[left, right], atol=1e-9)
+    assert found.observed.tolist() == (cut.labels[left] == cut.labels[right]).tolist()
 
 
 def test_no_keys_leave_the_parameters_alone() -> None:

@@ -14,7 +14,14 @@ from partita.corpora.documents import corpus_path, read_corpora
 from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
-from partita.evaluation.experiment import ExperimentEffort, paper_markdown, run_experiment
+from partita.evaluation.experiment import (
+    ExperimentEffort,
+    PaperRow,
+    Results,
+    bits_per_set,
+    paper_markdown,
+    run_experiment,
+)
 from partita.evaluation.models import (
     Greedy,
     PairBasedModel,
@@ -23,7 +30,7 @@ from partita.evaluation.models import (
     UniformPosteriors,
     greedy_tallies,
 )
-from partita.evaluation.rows import DocumentMeasure, ModelRow, bits_per_set, table
+from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, Split, cut_document, paper_splits
 from partita.options import PaperOptions
 from partita.pairs.characteristics import EXTENDED, PAPER, feature_names
@@ -100,7 +107,7 @@ class PaperSplit:
     test: tuple[int, int]
     models: tuple[PairModelReport, ...]
     greedy: tuple[float, float, float]
-    rows: tuple[ModelRow, ...]
+    rows: tuple[PaperRow, ...]
     differences: tuple[PaperDifference, ...]
 
 
@@ -219,7 +226,7 @@ def _split(
         (first, second, third),
         found.rows,
         tuple(
-            _difference(found.measures, "evidential", other, options.seed)
+            _difference(found.results, "evidential", other, options.seed)
             for other in ("merging", "greedy", "uniform")
         ),
     )
@@ -245,11 +252,11 @@ def _model_report(
 
 
 def _difference(
-    measures: Mapping[str, Sequence[DocumentMeasure]], model: str, other: str, seed: int
+    measures: Mapping[str, Sequence[Results]], model: str, other: str, seed: int
 ) -> PaperDifference:
     both = list(zip(measures[model], measures[other], strict=True))
 
-    def figure(sample: Sequence[tuple[DocumentMeasure, DocumentMeasure]]) -> float:
+    def figure(sample: Sequence[tuple[Results, Results]]) -> float:
         return bits_per_set([one for one, _ in sample]) - bits_per_set([one for _, one in sample])
 
     rng = np.random.default_rng(seed)

@@ -1,11 +1,7 @@
-"""Measure models on documents, with intervals.
-
-Bits of a document = Σ_sets bits + the price of links between sets.
-"""
+"""The figures of saved results on documents with keys, with intervals."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.core import FloatArray, IntArray, Posterior, restricted_growth
+from partita.core import FloatArray, IntArray
 from partita.evaluation.calibration import (
     NOTHING,
     Interval,
@@ -26,7 +22,6 @@ from partita.evaluation.calibration import (
     reliability_error,
     undecided,
 )
-from partita.evaluation.models import Fitted, UniformPosteriors
 from partita.evaluation.scores import (
     CoreferenceScores,
     ScoreTally,
@@ -35,16 +30,6 @@ from partita.evaluation.scores import (
     lea,
     scores,
 )
-from partita.evaluation.splits import (
-    Cut,
-    Excluded,
-    allowed_bits,
-    document_bits,
-    excluded_bits,
-    log2_rest,
-)
-
-REPORTED = 10  # configurations that a report lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,34 +80,6 @@ class DocumentMeasure:
     genre: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MeasureSettings:
-    """The settings of a measurement: what excluded keys cost, who counts, how many draws."""
-
-    excluded: Excluded
-    counts: UniformPosteriors
-    draws: int = 20
-    seed: int = 0
-
-
-def measure_document(fitted: Fitted, cut: Cut, asking: MeasureSettings) -> DocumentMeasure:
-    """Measure one model on one document."""
-    answers = [(members, fitted.posterior(cut, members)) for members in cut.sets]
-    sets = tuple(_set_measure(cut, m, p, asking) for m, p in answers)
-    rng = np.random.default_rng(asking.seed)
-    sizes, spent = [len(members) for members in cut.sets], math.fsum(s.bits for s in sets)
-    spent = document_bits(len(cut.labels), sizes, spent, cut.crosses, asking.excluded.documents)
-    return document_measure(
-        cut.document.name,
-        cut.labels,
-        spent,
-        sets,
-        [(members, posterior.pairs().value) for members, posterior in answers],
-        [(members, posterior.best(1).labels[:1]) for members, posterior in answers],
-        [(members, posterior.draws(asking.draws, rng)) for members, posterior in answers],
-    )
-
-
 Places = Sequence[tuple[IntArray, FloatArray]]
 Rows = Sequence[tuple[IntArray, IntArray]]
 
@@ -167,34 +124,6 @@ def _assembled(n: int, rows: Rows) -> IntArray:
         first = np.argmax(labels[:, :, None] == labels[:, None, :], axis=2)
         configurations[:, members] = members[first]
     return configurations
-
-
-def _set_measure(
-    cut: Cut, members: IntArray, posterior: Posterior, asking: MeasureSettings
-) -> SetMeasure:
-    key = restricted_growth(cut.labels[members].tolist())
-    best = posterior.best(REPORTED)
-    total = posterior.log_normaliser.value
-    listed = np.exp(np.minimum(best.log_weights - total, 0.0))
-    places = np.flatnonzero((best.labels == key).all(axis=1))
-    mass = asking.excluded.sets if cut.open(members) else 0.0
-    if cut.broken(members):
-        spent = reported = excluded_bits(len(members), asking.counts.log2(cut, members), mass)
-    else:
-        spent = allowed_bits(posterior.log_weight(key) - total, mass)
-        reported = reported_bits(listed, places, asking.counts.log2(cut, members)) - math.log2(
-            1 - mass
-        )
-    place = int(places[0]) if len(places) else -1
-    return SetMeasure(len(members), spent, reported, tuple(listed.tolist()), place)
-
-
-def reported_bits(listed: FloatArray, places: IntArray, log2_allowed: float) -> float:
-    """Return the bits of the key by the report: its probability, or a share of unlisted mass."""
-    if len(places):
-        return max(0.0, -math.log2(max(float(listed[places[0]]), 1e-300)))
-    rest = max(1.0 - float(listed.sum()), 1e-9)
-    return log2_rest(log2_allowed, math.log2(len(listed))) - math.log2(rest)
 
 
 SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
@@ -258,7 +187,6 @@ class ModelRow:
     ceaf: float
     conll: float
     lea: float
-    seconds: float
     sizes: tuple[SizeRow, ...]
     calibration: tuple[CalibrationRow, ...]
     intervals: dict[str, Interval]
@@ -269,7 +197,6 @@ def row(
     measures: Sequence[DocumentMeasure],
     coverage: float,
     *,
-    seconds: float = 0.0,
     seed: int = 0,
     times: int = 1000,
     grouped: bool = False,
@@ -285,10 +212,10 @@ def row(
         documents=len(measures),
         mentions=sum(m.mentions for m in measures),
         sets=len(sets),
-        bits_per_set=_mean([s.bits for s in sets]),
+        bits_per_set=mean([s.bits for s in sets]),
         bits_per_template=_ratio([s.bits for s in sets], [s.size for s in sets]),
         right=sum(s.right for s in sets),
-        reported_bits_per_set=_mean([s.reported_bits for s in sets]),
+        reported_bits_per_set=mean([s.reported_bits for s in sets]),
         bits_per_mention=bits_per_mention(measures),
         coverage=coverage,
         brier=brier(stated, observed),
@@ -306,7 +233,6 @@ def row(
         ceaf=scores.ceaf.f,
         conll=scores.conll,
         lea=scores.lea.f,
-        seconds=seconds,
         sizes=by_size(sets),
         calibration=tuple(_calibration(measures, seed)) if grouped else (),
         intervals=_intervals(measures, seed, times),
@@ -317,12 +243,12 @@ def bits_per_mention(measures: Sequence[DocumentMeasure]) -> float:
     return _ratio([m.bits for m in measures], [m.mentions for m in measures])
 
 
-def bits_per_set(measures: Sequence[DocumentMeasure]) -> float:
-    return _mean([set_measure.bits for measure in measures for set_measure in measure.sets])
+def _bits_per_set(measures: Sequence[DocumentMeasure]) -> float:
+    return mean([set_measure.bits for measure in measures for set_measure in measure.sets])
 
 
 def share_right(measures: Sequence[DocumentMeasure]) -> float:
-    return _mean([float(set_measure.right) for measure in measures for set_measure in measure.sets])
+    return mean([float(set_measure.right) for measure in measures for set_measure in measure.sets])
 
 
 def conll(measures: Sequence[DocumentMeasure]) -> float:
@@ -331,7 +257,7 @@ def conll(measures: Sequence[DocumentMeasure]) -> float:
 
 FIGURES: tuple[tuple[str, Callable[[Sequence[DocumentMeasure]], float]], ...] = (
     ("bits_per_mention", bits_per_mention),
-    ("bits_per_set", bits_per_set),
+    ("bits_per_set", _bits_per_set),
     ("share_right", share_right),
     ("conll", conll),
 )
@@ -412,7 +338,7 @@ def by_size(sets: Sequence[SetMeasure]) -> tuple[SizeRow, ...]:
             name = _size_name(low, high)
             spent, sizes = [s.bits for s in chosen], [s.size for s in chosen]
             right = sum(s.right for s in chosen)
-            rows.append(SizeRow(name, len(chosen), _mean(spent), _ratio(spent, sizes), right))
+            rows.append(SizeRow(name, len(chosen), mean(spent), _ratio(spent, sizes), right))
     return tuple(rows)
 
 
@@ -425,7 +351,7 @@ def _configurations(
     return StatedProbabilities.of(rows).bins()
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else 0.0
 
 
