@@ -5,13 +5,15 @@ import pytest
 
 from partita.core import Budget, Configuration, Document, Template
 from partita.errors import InputError
-from partita.evaluation.experiment import ExperimentEffort, paper_markdown, run_experiment
 from partita.evaluation.models import (
+    ExperimentEffort,
     Greedy,
     PairBasedModel,
     PairLearner,
     Uniform,
     UniformPosteriors,
+    paper_markdown,
+    run_experiment,
 )
 from partita.evaluation.splits import cut_document, paper_splits
 

@@ -15,13 +15,14 @@ from partita.core import (
     IntArray,
     Template,
 )
-from partita.evaluation.experiment import KeyedSetResult, set_result
 from partita.evaluation.models import (
     Fitted,
     FittedPairModel,
     Greedy,
+    KeyedSetResult,
     Uniform,
     UniformPosteriors,
+    set_result,
 )
 from partita.evaluation.splits import (
     Cut,

@@ -9,13 +9,13 @@ import pytest
 
 from partita.configurations import PAIR_MODELS as MODELS
 from partita.core import Budget, Configuration, Document, Template
-from partita.evaluation.experiment import set_result
 from partita.evaluation.models import (
     Fitted,
     FittedPairModel,
     Greedy,
     Uniform,
     UniformPosteriors,
+    set_result,
 )
 from partita.evaluation.splits import Excluded, cut_document, document_bits
 from partita.training.few_keys import (

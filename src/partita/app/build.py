@@ -91,7 +91,7 @@ class KnowledgeBase(Tabular):
     def export(self, form: str, out: str | os.PathLike[str]) -> None:
         """Write the knowledge base for another system."""
         from partita.collection.exports import export
-        from partita.views.knowledge_page import knowledge_page
+        from partita.views.notebook import knowledge_page
 
         if form != PAGE:
             export(self.knowledge, form, Path(out))

@@ -14,21 +14,19 @@ from partita.corpora.documents import corpus_path, read_corpora
 from partita.domains import schema_of
 from partita.errors import InputError
 from partita.evaluation.calibration import Interval, bootstrap
-from partita.evaluation.experiment import (
-    ExperimentEffort,
-    PaperRow,
-    Results,
-    bits_per_set,
-    paper_markdown,
-    run_experiment,
-)
 from partita.evaluation.models import (
+    ExperimentEffort,
     Greedy,
     PairBasedModel,
     PairLearner,
+    PaperRow,
+    Results,
     Uniform,
     UniformPosteriors,
+    bits_per_set,
     greedy_tallies,
+    paper_markdown,
+    run_experiment,
 )
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, Split, cut_document, paper_splits
