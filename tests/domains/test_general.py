@@ -144,6 +144,8 @@ def test_a_phrase_with_a_company_in_it_is_not_a_company():
 def test_titles_and_word_lists():
     assert split_title("Dr. Jane Doe") == ("Dr.", "Jane Doe")
     assert split_title("Prince") == ("", "Prince")
+    assert split_title("Finance Minister Nicolai Wammen") == ("Finance Minister", "Nicolai Wammen")
+    assert split_title("Prime Minister") == ("", "Prime Minister")
     lists = word_lists()
     assert lists.countries["greek"] == lists.countries["greece"] == "Greece"
     assert {lists.types[name] for name in lists.endings.values()} <= {"organization", "place"}

@@ -64,6 +64,13 @@ def test_persons_with_other_names_are_others(text: str, one: str, other: str) ->
     assert stated(text, one, other) < 0.1
 
 
+def test_a_noun_before_a_name_is_no_second_subject() -> None:
+    text = (
+        "The Danish brewery Carlsberg said on Thursday it would sell its Russian unit to managers."
+    )
+    assert stated(text, "The Danish brewery Carlsberg", "it") > 0.8
+
+
 def test_a_reflexive_is_the_subject() -> None:
     assert stated("The mayor thanked himself.", "The mayor", "himself") > 0.9
 

@@ -153,8 +153,8 @@ class Analyser:
         heads, relations = self.parser.parse(numbers, rows, tags, bounds)
         labels, tops = self.parser.labels, [name.first for name in names]
         if "nmod:desc" in labels:
-            modifier = labels.index("nmod:desc")
-            titles_below_names(words, proper[tags], bounds, heads, relations, modifier)
+            both = labels.index("nmod:desc"), labels.index("nsubj")
+            titles_below_names(words, proper[tags], bounds, heads, relations, *both)
         if "flat" in labels and "compound" in labels:
             flat, compound = labels.index("flat"), labels.index("compound")
             headed_by_institution(

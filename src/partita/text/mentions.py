@@ -230,11 +230,13 @@ def headed_by_institution(
 
 def titles_below_names(
     words: Sequence[str], named: BoolArray, ends: IntArray, heads: IntArray,
-    relations: NDArray[np.uint8], modifier: int,
+    relations: NDArray[np.uint8], modifier: int, subject: int,
 ) -> None:  # fmt: skip
-    """Make a name the head of the title before it, as the treebanks do: Mr Quinn, Mrs. Lowe.
+    """Make a name the head of what stands before it, as the treebanks do.
 
-    Changes heads (positions in their sentence) and labels; a title gets the label `modifier`.
+    That is a title (Mr Quinn, Mrs. Lowe), or a noun that the parser took for a second subject of
+    the same verb (the brewery Carlsberg said). Changes heads (positions in their sentence) and
+    labels; the word before gets the label `modifier`.
     """
     bounds = [0, *ends.tolist()]
     titles = np.array([is_personal_title(word) for word in words[:-1]], dtype=np.bool_)
@@ -244,6 +246,12 @@ def titles_below_names(
         if title + 1 < end and heads[title + 1] == title - start:
             _swap(heads[start:end], title - start, title + 1 - start)
             relations[title + 1], relations[title] = relations[title], modifier
+    subjects = relations == subject
+    twice = subjects[:-1] & subjects[1:] & (heads[:-1] == heads[1:]) & named[1:] & ~named[:-1]
+    for noun in np.flatnonzero(twice).tolist():
+        if words[noun][0].islower() and words[noun] not in PARTS:
+            start = bounds[int(np.searchsorted(ends, noun, side="right"))]
+            heads[noun], relations[noun] = noun + 1 - start, modifier
 
 
 def _swap(heads: IntArray, first: int, last: int) -> None:

@@ -15,6 +15,7 @@ from partita.text.assertions import PAST, Scope, scopes, strongest
 from partita.text.expressions import WORDED, Expression, Tree, Word, feature, quotations
 from partita.text.given_names import share_by_ending, share_of_women
 from partita.text.layout import TURN
+from partita.text.names import RANKS
 
 GENDERS = {"man": "male", "woman": "female"}
 PLACED = frozenset(
@@ -253,6 +254,8 @@ def _names(expression: Expression, template: Template) -> Iterator[tuple[str, st
     before = [word.form for word in words[start : expression.head]]
     if first in before:
         before = before[: before.index(first)]
+    elif f" {' '.join(before)} " in f" {name} ":
+        before = []
     title, rest = split_title(" ".join([*before, name]), template.type == "person")
     yield "NAME", rest
     yield "TITLE", title
@@ -270,7 +273,11 @@ def split_title(name: str, person: bool = True) -> tuple[str, str]:
     if not person:
         return "", name
     titles, words, place = word_lists().titles, name.split(), 0
-    while place < len(words) - 1 and words[place].rstrip(".").lower() in titles:
+    low = [word.rstrip(".").lower() for word in words]
+    while place < len(words) - 1 and (
+        low[place] in titles
+        or (low[place] in RANKS and place + 2 < len(words) and low[place + 1] in titles)
+    ):
         place += 1
     return " ".join(words[:place]), " ".join(words[place:])
 
