@@ -13,7 +13,6 @@ from partita.evaluation.scores import (
     ScoreTally,
     b_cubed,
     ceaf_entity,
-    expected_scores,
     lea,
     muc,
     scores,
@@ -122,10 +121,3 @@ def test_documents_add_up_and_none_is_nothing() -> None:
     both = sum((scores(key, response) for key, response in pairs), CoreferenceScores())
     assert both.b_cubed.precision == pytest.approx((16 / 21 + 1) / 2)
     assert both.muc.said == one.muc.said + 9
-
-
-def test_expected_scores_are_the_mean_over_draws() -> None:
-    draws = np.array([BAGGA, MERGED_SMALL, MERGED_LARGE, BAGGA])
-    found = expected_scores(b_cubed, BAGGA, draws)
-    assert found.recall == 1
-    assert found.precision == pytest.approx((2 + 16 / 21 + 7 / 12) / 4)

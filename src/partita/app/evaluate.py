@@ -218,7 +218,7 @@ def evaluate(
         answers = _answers(one, document)
         by_report += sum(answer.theta is None for answer in answers)
         measures.append(
-            measure_report(document.name, document.labels, answers, excluded, seed, document.genre)
+            measure_report(document.name, document.labels, answers, excluded, document.genre)
         )
         links += possible_links(document.labels, answers)
         known = set(one.keyed.values())

@@ -16,7 +16,6 @@ from partita.evaluation.calibration import StatedProbabilities
 from partita.evaluation.rows import DocumentMeasure, SetMeasure, document_measure
 from partita.evaluation.splits import Excluded, document_bits, excluded_bits, log2_rest
 
-DRAWS = 100
 MIN_REMAINDER = 1e-9  # of a remainder that rounding may have taken away
 
 
@@ -79,12 +78,11 @@ def measure_report(
     labels: IntArray,
     answers: Sequence[ReportedAnswer],
     excluded: Excluded,
-    seed: int = 0,
     genre: str = "",
 ) -> DocumentMeasure:
     """Measure one message: `labels` are the key's cells of its templates in text order."""
     sets = tuple(_set_measure(answer, labels, excluded.sets) for answer in answers)
-    rng, sizes = np.random.default_rng(seed), [len(one.members) for one in answers]
+    sizes = [len(one.members) for one in answers]
     home = np.arange(len(labels)) + len(answers)
     for k, one in enumerate(answers):
         home[one.members] = k
@@ -96,8 +94,7 @@ def measure_report(
         document_bits(len(labels), sizes, spent, bool(across.any()), excluded.documents),
         sets,
         [(answer.members, answer.marginals) for answer in answers],
-        [(answer.members, answer.rows[:1]) for answer in answers],
-        [(answer.members, _draws(answer, rng)) for answer in answers],
+        [(answer.members, answer.rows[0]) for answer in answers],
         genre,
     )
 
@@ -157,12 +154,6 @@ def _product_bits(answer: ReportedAnswer, joined: NDArray[np.bool_]) -> float | 
         return None
     weight = float(answer.theta[np.triu(joined, 1)].sum())
     return max(0.0, (answer.log_normaliser - weight) / math.log(2))
-
-
-def _draws(answer: ReportedAnswer, rng: np.random.Generator) -> IntArray:
-    """Draw from the listed configurations, in proportion to their probabilities."""
-    shares = answer.probabilities / answer.probabilities.sum()
-    return answer.rows[rng.choice(len(shares), size=DRAWS, p=shares)]
 
 
 def possible_links(labels: IntArray, answers: Sequence[ReportedAnswer]) -> tuple[int, int]:

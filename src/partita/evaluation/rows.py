@@ -24,10 +24,6 @@ from partita.evaluation.calibration import (
 )
 from partita.evaluation.scores import (
     CoreferenceScores,
-    ScoreTally,
-    b_cubed,
-    expected_scores,
-    lea,
     scores,
 )
 
@@ -75,8 +71,6 @@ class DocumentMeasure:
     stated: FloatArray
     observed: NDArray[np.bool_]
     scores: CoreferenceScores
-    expected_b_cubed: ScoreTally
-    expected_lea: ScoreTally
     genre: str = ""
 
 
@@ -91,18 +85,16 @@ def document_measure(
     sets: tuple[SetMeasure, ...],
     marginals: Places,
     best: Rows,
-    draws: Rows,
     genre: str = "",
 ) -> DocumentMeasure:
     """Return the measure of a document from the members of its answers, and what these state.
 
-    Pairs that are in no common answer have probability 0. Each answer has as many `draws`.
+    Pairs that are in no common answer have probability 0.
     """
     n = len(labels)
     stated, above = np.zeros((n, n)), np.triu_indices(n, 1)
     for members, pairs in marginals:
         stated[np.ix_(members, members)] = pairs
-    drawn = _assembled(n, draws)
     return DocumentMeasure(
         name,
         n,
@@ -110,20 +102,17 @@ def document_measure(
         sets,
         np.clip(stated[above], 0.0, 1.0),
         (labels[:, None] == labels[None, :])[above],
-        scores(labels, _assembled(n, best)[0]),
-        expected_scores(b_cubed, labels, drawn),
-        expected_scores(lea, labels, drawn),
+        scores(labels, _assembled(n, best)),
         genre,
     )
 
 
 def _assembled(n: int, rows: Rows) -> IntArray:
-    """Return configurations of all n templates from those of their sets; the others are alone."""
-    configurations = np.tile(np.arange(n), (len(rows[0][1]) if rows else 1, 1))
+    """Return a configuration of all n templates from those of its sets; the others are alone."""
+    configuration = np.arange(n)
     for members, labels in rows:
-        first = np.argmax(labels[:, :, None] == labels[:, None, :], axis=2)
-        configurations[:, members] = members[first]
-    return configurations
+        configuration[members] = members[np.argmax(labels[:, None] == labels[None, :], axis=1)]
+    return configuration
 
 
 SIZES = ((2, 2), (3, 3), (4, 9), (10, 29), (30, 99), (100, None))
@@ -180,8 +169,6 @@ class ModelRow:
     configuration_reliability_error: float
     configuration_reliability: tuple[ReliabilityBin, ...]
     first_reliability_error: float
-    expected_b_cubed: float
-    expected_lea: float
     muc: float
     b_cubed: float
     ceaf: float
@@ -226,8 +213,6 @@ def row(
         configuration_reliability_error=reliability_error(_configurations(sets)),
         configuration_reliability=_configurations(sets),
         first_reliability_error=reliability_error(_configurations(sets, 1)),
-        expected_b_cubed=sum((m.expected_b_cubed for m in measures), ScoreTally()).f,
-        expected_lea=sum((m.expected_lea for m in measures), ScoreTally()).f,
         muc=scores.muc.f,
         b_cubed=scores.b_cubed.f,
         ceaf=scores.ceaf.f,

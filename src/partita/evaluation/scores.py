@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -29,9 +28,6 @@ class ScoreTally(Summable):
     wanted: float = 0.0
     right: float = 0.0
     said: float = 0.0
-
-    def times(self, factor: float) -> ScoreTally:
-        return ScoreTally(*(factor * n for n in (self.found, self.wanted, self.right, self.said)))
 
     @property
     def recall(self) -> float:
@@ -139,15 +135,6 @@ def muc(key: IntArray, response: IntArray) -> ScoreTally:
         float(np.maximum(sizes - 1, 0).sum()) for sizes in (met.key, met.response)
     )
     return ScoreTally(shared, key_links, shared, response_links)
-
-
-Score = Callable[[IntArray, IntArray], ScoreTally]
-
-
-def expected_scores(score: Score, key: IntArray, draws: IntArray) -> ScoreTally:
-    """Return one document's share: the mean of its tallies over its drawn configurations."""
-    total = sum((score(key, row) for row in draws), ScoreTally())
-    return total.times(1 / len(draws)) if len(draws) else total
 
 
 NOTHING = ScoreTally()

@@ -57,7 +57,6 @@ def _calibration(row: ModelRow) -> Iterator[str]:
     error = row.configuration_reliability_error
     yield _line("… of reported configurations", f"{error:.4f}")
     yield _line("… of the most probable ones", f"{row.first_reliability_error:.4f}")
-    yield _line("expected B³, LEA", f"{row.expected_b_cubed:.4f}, {row.expected_lea:.4f}")
 
 
 def _scores(row: ModelRow) -> Iterator[str]:
