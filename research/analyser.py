@@ -19,7 +19,8 @@ from partita.errors import InputError
 from partita.text.analysis import MENTION_MODELS, Analyser, Trees, lemma_of, model_places
 from partita.text.conllu import PlacedDocument
 from partita.text.expressions import Mention, PlacedSentence, Word, head_of
-from partita.text.mentions import MentionModel, roles_of
+from partita.text.mention_network import Inputs, MentionNetwork, Parsed, Tagset
+from partita.text.mentions import COORDINATION, MentionModel, roles_of
 from partita.text.messages import parse_message
 from partita.text.parser import USED, Parser, coarse_tags
 from partita.text.parser_kernels import HashedModel
@@ -27,6 +28,7 @@ from partita.text.raw_messages import RawMessage
 from partita.text.tagger_models import PADDING, TAGS, Tagger, WordRows
 from partita.text.tokens import Tokens, tokenize
 from partita.text.words import CLASSES, shipped_words
+from research.mention_training import NetworkSettings, blank_network, lessons, train_network
 from research.tagger import TaggedSentence, TaggerSettings, train_tagger
 
 if TYPE_CHECKING:
@@ -400,6 +402,7 @@ def mention_examples(
         np.concatenate([text.tags for text in texts]),
         np.concatenate([text.heads for text in texts]),
         np.concatenate([text.relations for text in texts]),
+        [word for text in texts for word in text.texts],
     )
     gold = GoldMentions(
         np.concatenate([text.gold.types for text in texts]),
@@ -498,6 +501,7 @@ class AnalyserSettings:
     parser: ParserSettings = field(default_factory=ParserSettings)
     fold_parser: ParserSettings = field(default_factory=lambda: ParserSettings(runs=1, passes=3))
     mentions: MentionSettings = field(default_factory=MentionSettings)
+    network: NetworkSettings = field(default_factory=NetworkSettings)
     upper: float = 0.3  # share of documents from which mentions are also learned in upper case
     lower: float = 0.15
 
@@ -669,9 +673,9 @@ def with_fold_mentions(
     seed: int,
     settings: AnalyserSettings,
     progress: Progress | None = None,
-) -> tuple[FoldModels, NDArray[np.float64]]:
-    """Return the models with mentions, learned from the other folds, and how much the scores of
-    each table must be scaled for calibrated probabilities."""
+) -> tuple[FoldModels, NDArray[np.float64], MentionNetwork]:
+    """Return the models with mentions, learned from the other folds, how much the scores of each
+    table must be scaled for calibrated probabilities, and the network learned from all folds."""
     texts = fold_texts(models, names, seed, settings)
     analysers, held_out = [], []
     for fold, analyser in enumerate(models.analysers):
@@ -687,7 +691,50 @@ def with_fold_mentions(
             progress(f"mentions of fold {fold + 1}")
     factors = np.array([_temperature(parts) for parts in zip(*held_out, strict=True)])
     scaled = [_rescaled(analyser, factors) for analyser in analysers]
-    return replace(models, analysers=tuple(scaled)), factors
+    networks = _networks(scaled, texts, names, seed, settings.network)
+    analysers = [
+        replace(analyser, network=network)
+        for analyser, network in zip(scaled, networks, strict=False)
+    ]
+    return replace(models, analysers=tuple(analysers)), factors, networks[-1]
+
+
+def _networks(
+    analysers: Sequence[Analyser],
+    texts: Sequence[Sequence[ReadText]],
+    names: Inventory,
+    seed: int,
+    settings: NetworkSettings,
+) -> list[MentionNetwork]:
+    """Return the network of each fold, learned from the others, and one learned from all."""
+    words = (text.texts for part in texts for text in part)
+    tagset = Tagset.of(names.tags, names.labels)
+    blank = blank_network(words, tagset, len(names.types), settings)
+    folds = [
+        [_judged(text, analyser, blank) for text in part]
+        for part, analyser in zip(texts, analysers, strict=True)
+    ]
+    networks, held_out = [], []
+    for fold, part in enumerate(folds):
+        others = [one for n, other in enumerate(folds) if n != fold for one in other]
+        networks.append(train_network(blank, lessons(others), seed, settings))
+        held_out += [(networks[-1].scores(one).astype(np.float64), right) for one, right in part]
+    networks.append(
+        train_network(blank, lessons([one for part in folds for one in part]), seed, settings)
+    )
+    factor = _temperature(held_out)
+    return [one.scaled(factor) for one in networks]
+
+
+def _judged(text: ReadText, analyser: Analyser, network: MentionNetwork) -> tuple[Inputs, IntArray]:
+    """Return what a network sees of the candidates in a text, and the right classes."""
+    words, rows = analyser.forms.of(text.texts)
+    ends = np.array(text.ends)
+    trees = Trees(words, rows, ends, text.tags, text.heads, text.relations, text.texts)
+    found = analyser.candidates(trees)
+    found = found.at(np.flatnonzero(found.places[:, 3] != COORDINATION))
+    parsed = Parsed(text.texts, text.tags, text.relations)
+    return network.inputs(found, parsed), text.gold.types[found.places[:, 0]]
 
 
 def _rescaled(analyser: Analyser, factors: NDArray[np.float64]) -> Analyser:
@@ -756,8 +803,9 @@ def train_with_folds(
     chosen = settings or AnalyserSettings()
     names = inventory(documents)
     models = fold_models(documents, names, folds, seed, chosen, progress)
-    models, factors = with_fold_mentions(models, names, seed, chosen, progress)
-    return final_analyser(models, factors, names, seed, chosen, progress), models
+    models, factors, network = with_fold_mentions(models, names, seed, chosen, progress)
+    analyser = final_analyser(models, factors, names, seed, chosen, progress)
+    return replace(analyser, network=network), models
 
 
 def final_analyser(
@@ -772,7 +820,9 @@ def final_analyser(
     every = [s for fold in models.folds for d in fold for s in tree_sentences(d)]
     tagger = _fit_tagger(every, names, seed, settings.tagger, progress)
     groups = word_groups([d for fold in models.folds for d in fold], seed)
-    analyser = replace(models.analysers[0], tagger=tagger, mentions=None, groups=groups)
+    analyser = replace(
+        models.analysers[0], tagger=tagger, mentions=None, network=None, groups=groups
+    )
     data = parser_data(
         [s for part in models.sentences for s in part],
         np.concatenate(models.tags),

@@ -372,3 +372,69 @@ def codes_of_words(
                 codes_at(seen, at, places, result[start + place - 1])
         start = end
     return result
+
+
+@kernel()
+def add_rows(
+    table: Weights,
+    rows: IntArray,
+    kept: Weights,
+    more: IntArray,
+    starts: IntArray,
+    ends: IntArray,
+    own: Weights,
+    hidden: Weights,
+) -> None:
+    """Add the rows of the table of each example to its hidden units.
+
+    `rows` and `kept` (examples, columns) are rows with their weights; those in
+    more[starts[n] : ends[n]] have the weight own[n]. `hidden` (examples, units) changes.
+    """
+    for example in range(len(rows)):
+        sums = hidden[example]
+        for column in range(rows.shape[1]):
+            if kept[example, column]:
+                sums += kept[example, column] * table[rows[example, column]]
+        if own[example]:
+            for place in range(starts[example], ends[example]):
+                sums += own[example] * table[more[place]]
+
+
+@kernel()
+def spread_rows(
+    slopes: Weights,
+    rows: IntArray,
+    kept: Weights,
+    more: IntArray,
+    starts: IntArray,
+    ends: IntArray,
+    own: Weights,
+    back: Weights,
+) -> None:
+    """Add the gradient by the hidden units, `back`, to that by the rows: `add_rows` backwards."""
+    for example in range(len(rows)):
+        for column in range(rows.shape[1]):
+            if kept[example, column]:
+                slopes[rows[example, column]] += kept[example, column] * back[example]
+        if own[example]:
+            for place in range(starts[example], ends[example]):
+                slopes[more[place]] += own[example] * back[example]
+
+
+@kernel()
+def adam_step(
+    weights: Weights,
+    slopes: Weights,
+    means: Weights,
+    squares: Weights,
+    step: int,
+    rate: float,
+    decay: float,
+) -> None:
+    """Change weights by AdamW (Loshchilov and Hutter 2019), with decays of .9 and .999."""
+    first, second = 1 - 0.9**step, 1 - 0.999**step
+    for n in range(len(weights)):
+        means[n] = np.float32(0.9) * means[n] + np.float32(0.1) * slopes[n]
+        squares[n] = np.float32(0.999) * squares[n] + np.float32(0.001) * slopes[n] * slopes[n]
+        move = means[n] / first / (np.sqrt(squares[n] / second) + 1e-8)
+        weights[n] -= rate * (move + decay * weights[n])

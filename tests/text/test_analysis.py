@@ -186,6 +186,8 @@ def changed(said: dict[str, Any] | None = None, **arrays: Any) -> bytes:
         ({}, {"moves_used": np.zeros(70, dtype=np.uint8)}, "features in use"),
         ({}, {"groups": np.zeros((4, 3), dtype=np.uint8)}, "groups"),
         ({}, {"groups": np.zeros(3)}, "groups is not an array"),
+        ({"words": ["a"]}, {}, "network_table has the shape"),
+        ({}, {"network_steps": np.zeros(3, dtype=np.float32)}, "network_steps has the shape"),
     ],
 )
 def test_a_wrong_file_is_refused(said: dict[str, Any], arrays: Any, problem: str) -> None:

@@ -19,6 +19,12 @@ from partita.files.text import whole_bytes
 from partita.parameters import shipped_bytes
 from partita.text import parser as parsing
 from partita.text.expressions import Mention, PlacedSentence, Tree, Word
+from partita.text.mention_network import (
+    CANDIDATE,
+    MentionNetwork,
+    Parsed,
+    Tagset,
+)
 from partita.text.mentions import (
     CHILD_POSITIONS,
     MIN_NAME_PROBABILITY,
@@ -74,6 +80,7 @@ class Trees:
     tags: NDArray[np.uint8]
     heads: IntArray
     relations: NDArray[np.uint8]
+    texts: Sequence[str]
     names: Mapping[int, NameSpan] = field(default_factory=dict)  # by their heads
 
 
@@ -102,6 +109,7 @@ class Analyser:
     about: Mapping[str, object] = field(default_factory=dict)
     forms: WordRows = field(init=False, repr=False)
     _described: dict[tuple[str, int], tuple[str, str]] = field(init=False, repr=False)
+    network: MentionNetwork | None = None
 
     def __post_init__(self) -> None:
         if self.groups.shape != (KNOWLEDGE - 2, len(shipped_words().words)):
@@ -138,7 +146,7 @@ class Analyser:
         tags = self.tagger.tag_rows(numbers, rows, bounds)
         if space is None:
             heads, relations = self.parser.parse(numbers, rows, tags, bounds)
-            return Trees(numbers, rows, bounds, tags, heads, relations)
+            return Trees(numbers, rows, bounds, tags, heads, relations, words)
         proper, as_name = self._name_tags()
         telling = telling_capitals(words, bounds)
         only_after = [n for n in as_name if self.tagger.tags[n].startswith("JJ")]
@@ -162,7 +170,7 @@ class Analyser:
             )
             tops = join_names(names, words, bounds, heads, relations, flat, compound)
         by_head = dict(zip(tops, names, strict=True))
-        return Trees(numbers, rows, bounds, tags, heads, relations, by_head)
+        return Trees(numbers, rows, bounds, tags, heads, relations, words, by_head)
 
     def _tag_persons(self, words: Sequence[str], tags: NDArray[np.uint8]) -> None:
         """Make "executive" a noun where no noun follows: the chief executive of Acme."""
@@ -188,11 +196,21 @@ class Analyser:
 
     def find(self, trees: Trees, threshold: float | None = None) -> Found:
         """Return the mentions in trees."""
+        found = self.candidates(trees)
+        if self.network is not None:
+            text = Parsed(trees.texts, trees.tags, trees.relations)
+            found = self.network.judged(found, text)
+        least = self.threshold if threshold is None else threshold
+        kept = np.flatnonzero(1 - found.chances[:, 0] >= least)
+        return found.at(kept)
+
+    def candidates(self, trees: Trees) -> Found:
+        """Return what the linear models find in trees, also what is hardly a mention."""
         if self.mentions is None:
             return Found(np.empty((0, 4), dtype=np.int64), np.empty((0, 1)))
         return self.mentions.find(
             trees.words, trees.rows, trees.tags, self.parser.coarse, trees.ends, trees.heads,
-            trees.relations, self.threshold if threshold is None else threshold,
+            trees.relations, CANDIDATE,
         )  # fmt: skip
 
     def analyse(self, message: Message) -> tuple[PlacedSentence, ...]:
@@ -343,7 +361,7 @@ def _without_marks(found: Found, texts: Sequence[str]) -> Found:
             last -= 1
         places[n, 1:3] = first, last
         kept[n] = any(letter.isalnum() or letter in MONEY for letter in texts[head])
-    return Found(places[kept], found.chances[kept])
+    return Found(places, found.chances).at(np.flatnonzero(kept))
 
 
 def _moved(mention: Mention, places: Sequence[int]) -> Mention:
@@ -395,7 +413,7 @@ def shipped_analyser() -> Analyser:
     return parse_analyser(shipped_bytes(SHIPPED, "analyser"), f"shipped {SHIPPED}")
 
 
-ANALYSER_VERSION = 2
+ANALYSER_VERSION = 3
 ARRAYS: dict[str, tuple[type[np.generic], int]] = {
     "about": (np.uint8, 1), "tagger": (np.uint8, 1), "possible": (np.bool_, 1),
     "groups": (np.uint8, 2), "scales": (np.float64, 1),
@@ -412,7 +430,24 @@ MODELS = {
 MENTION_MODELS = ("sorts", "spans", "both")
 ARRAYS |= {f"{name}_used": (np.uint8, 1) for name in MODELS}
 ARRAYS |= {f"{name}_weights": (np.int8, 1) for name in MODELS}
-ABOUT = ("version", "model", "features", "labels", "sorts", "lemmas", "feats", "threshold", "about")
+NETWORK: dict[str, tuple[type[np.generic], int]] = {
+    "hypernyms": (np.int64, 1), "table": (np.int8, 2), "steps": (np.float32, 1),
+    "dense": (np.float16, 2), "bias": (np.float16, 1), "out": (np.float16, 2),
+    "skip": (np.float16, 2),
+}  # fmt: skip
+ARRAYS |= {f"network_{name}": kind for name, kind in NETWORK.items()}
+ABOUT = (
+    "version",
+    "model",
+    "features",
+    "labels",
+    "sorts",
+    "lemmas",
+    "feats",
+    "threshold",
+    "words",
+    "about",
+)
 
 
 def read_analyser(path: str | Path) -> Analyser:
@@ -422,8 +457,8 @@ def read_analyser(path: str | Path) -> Analyser:
 
 def analyser_bytes(analyser: Analyser) -> bytes:
     """Return the npz bytes of an analyser; the same analyser gives the same bytes."""
-    model = analyser.mentions
-    if model is None:
+    model, network = analyser.mentions, analyser.network
+    if model is None or network is None:
         raise ValueError("the analyser has no model of mentions")
     about = {
         "version": ANALYSER_VERSION,
@@ -434,6 +469,7 @@ def analyser_bytes(analyser: Analyser) -> bytes:
         "lemmas": dict(analyser.lemmas),
         "feats": dict(analyser.feats),
         "threshold": analyser.threshold,
+        "words": list(network.words),
         "about": dict(analyser.about),
     }
     models = {"moves": analyser.parser.moves, "labels": analyser.parser.names, **model.models}
@@ -444,6 +480,7 @@ def analyser_bytes(analyser: Analyser) -> bytes:
         "scales": np.concatenate([analyser.parser.scales, model.scales]),
         **{f"{name}_used": each.used for name, each in models.items()},
         **{f"{name}_weights": each.table for name, each in models.items()},
+        **{f"network_{n}": getattr(network, n).astype(kind) for n, (kind, _) in NETWORK.items()},
     }
     return archive_bytes(about, **arrays)
 
@@ -489,9 +526,24 @@ def parse_analyser(data: bytes, file: str) -> Analyser:
             features,
             number_of(about["threshold"], "threshold", place),
             about["about"],
+            _network(arrays, _texts(about, "words", place), tagger.tags, labels, len(types)),
         )
     except ValueError as error:
         raise InputError(str(error), file=file) from error
+
+
+def _network(
+    arrays: Mapping[str, NDArray[Any]], words: tuple[str, ...], tags: Sequence[str],
+    labels: Sequence[str], types: int,
+) -> MentionNetwork:  # fmt: skip
+    """Return the network of a file; raise if its arrays do not fit each other."""
+    own = {name: arrays[f"network_{name}"] for name in NETWORK}
+    weights = {name: own[name].astype(np.float32) for name in ("dense", "bias", "out", "skip")}
+    network = MentionNetwork(
+        words, own["hypernyms"], Tagset.of(tags, labels), own["table"], own["steps"], **weights
+    )
+    network.check(types)
+    return network
 
 
 def _model_arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:

@@ -37,6 +37,7 @@ NEAR_LEFT, FAR_LEFT, NEAR_RIGHT, FAR_RIGHT = 0, 1, 2, 3
 LEFTMOST, RIGHTMOST, FIRST, LAST = 4, 5, 6, 7
 LINKS = 8 + ROLES
 PLACES = 24
+AROUND = PLACES - 1  # positions without the state
 SIDE, SIZE, COMMA, DEPTH, OWN = 0, 1, 2, 3, 4  # columns of the row of the state
 
 
@@ -202,9 +203,9 @@ def find_all(
     many: int,
     scales: NDArray[np.float64],
     threshold: float,
-) -> tuple[int, IntArray, NDArray[np.float64]]:
+) -> tuple[int, IntArray, NDArray[np.float64], IntArray]:
     """Return the number of mentions, their (head, first, last, coordination) as positions among
-    all words, and the probabilities of nothing and of each type.
+    all words, the probabilities of nothing and of each type, and what is around them.
 
     `words` (words) are rows of `rows`, and `tags`, `heads`, `relations` (words) are those of all
     sentences one after another; sentence k ends before ends[k]. `heads` count from 0 within the
@@ -215,8 +216,11 @@ def find_all(
     before `count` are finished; `chances[count]` is room for the word at hand, and is overwritten
     unless it is a mention. A word gives at most two of them: hence 2 · words rows. A coordination
     has the types of its first conjunct: P(type) = P(both) · P(type of the head | it is a mention).
+    `around` (2 · words, AROUND + 5) has the word at each position, −1 for none and −2 for the root,
+    and the state.
     """
     found = np.zeros((2 * len(words), 4), dtype=np.int64)
+    around = np.zeros((2 * len(words), AROUND + 5), dtype=np.int64)
     chances = np.zeros((2 * len(words), many), dtype=np.float64)
     at = np.zeros(PLACES, dtype=np.int64)
     type_codes = np.empty(len(types.places), dtype=np.uint32)
@@ -239,6 +243,11 @@ def find_all(
             softmax(scores[:many], scales[0], chances[count])
             if 1 - chances[count, 0] < threshold:
                 continue
+            for each in range(AROUND):
+                inside = 1 <= at[each] <= end - start
+                around[count, each] = start + at[each] - 1 if inside else -1
+                around[count, each] -= at[each] == end - start + 1
+            around[count, AROUND:] = seen[end - start + 2, :5]
             first, last, joined = span_of(
                 seen, above, links, roles, place, spans, span_codes, scores, at
             )
@@ -254,9 +263,10 @@ def find_all(
                     found[count] = start + place - 1, start + first - 1, start + end_of - 1, 2
                     chances[count] = chances[count - 1] * chance / (1 - chances[count - 1, 0])
                     chances[count, 0] = 1 - chance
+                    around[count] = around[count - 1]
                     count += 1
         start = end
-    return count, found, chances
+    return count, found, chances, around
 
 
 @uncounted

@@ -47,12 +47,22 @@ ROLES = {
 }  # fmt: skip
 
 
+COORDINATION = 2
+
+
 class Found(NamedTuple):
     """Mentions as arrays: head, first and last word among all words, 2 for a coordination beside
-    its first conjunct; the probabilities of none and of each type."""
+    its first conjunct; the probabilities of none and of each type. Those that the linear models
+    have just found also have the words around them."""
 
     places: IntArray
     chances: NDArray[np.float64]
+    around: IntArray | None = None
+
+    def at(self, rows: IntArray) -> Found:
+        """Return some of the mentions."""
+        around = None if self.around is None else self.around[rows]
+        return Found(self.places[rows], self.chances[rows], around)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,12 +93,12 @@ class MentionModel:
         """Return the mentions whose probability is at least the threshold."""
         from partita.text.mention_kernels import find_all
 
-        count, places, chances = find_all(
+        count, places, chances, around = find_all(
             words, rows, tags, coarse, ends, heads, relations, self.roles, self.possible,
             self.models["sorts"], self.models["spans"], self.models["both"], len(self.types),
             self.scales, threshold,
         )  # fmt: skip
-        return Found(places[:count], chances[:count])
+        return Found(places[:count], chances[:count], around[:count])
 
 
 def roles_of(labels: Sequence[str]) -> NDArray[np.uint8]:
@@ -280,7 +290,7 @@ def decided_types(
     """
     if not {ORGANIZATION, PERSON} <= set(types):
         likely = np.flatnonzero(found.chances[:, 0] <= 1 - threshold)
-        return Found(found.places[likely], found.chances[likely]), likely < 0
+        return found.at(likely), likely < 0
     found = _with_whole_names(found, texts, named, names)
     places = without_possessive(found.places, texts)
     company = [_is_company(texts, *place) for place in places]
@@ -322,7 +332,7 @@ def _with_whole_names(
         if first < head and texts[first] in GREETINGS:
             first += 1
             places[n, 1] = first
-        if not kept[n] or not (named[head] or head in names) or joined == 2:
+        if not kept[n] or not (named[head] or head in names) or joined == COORDINATION:
             continue
         name = names.get(head, NameSpan(head, head, ""))
         places[n, 1:3] = min(first, name.first), max(last, name.last)
@@ -367,12 +377,17 @@ def _whole(
         for n in _name_words(texts, place[1], place[2])
     }
     first_of: dict[int, int] = {}
+    last_of: dict[int, int] = {}
     for _, first, last in places:
         first_of[last] = min(first, first_of.get(last, first))
+        last_of[first] = max(last, last_of.get(first, last))
 
     def is_part(first: int, last: int) -> bool:
         if last in inside or first - 1 in inside:
             return True
+        titled = last < last_of[first] and texts[last].istitle() and texts[last + 1].istitle()
+        if titled and texts[last].lower() in OFFICES:
+            return True  # Mayor Ruth Okafor
         in_name = all(texts[n].istitle() for n in (first - 1, first, last))
         return bool(first_of[last] < first and in_name and named[last])
 
@@ -403,7 +418,7 @@ def without_headings(
         and (not upper[sentence] or bool(proper[head]) or texts[head] in known)
         for sentence, head in zip(sentences, found.places[:, 0].tolist(), strict=True)
     ]
-    return Found(found.places[kept], found.chances[kept])
+    return found.at(np.flatnonzero(kept))
 
 
 def _is_upper(words: Sequence[str]) -> bool:
@@ -431,7 +446,7 @@ def alike_in_lists(
     above = np.where(joined[found.places[:, 0]], heads[found.places[:, 0]] + starts, -1)
     groups: dict[int, list[int]] = {}
     for n, head in enumerate(found.places[:, 0].tolist()):
-        if texts[head][0].isupper() and found.places[n, 3] != 2:
+        if texts[head][0].isupper() and found.places[n, 3] != COORDINATION:
             in_list = above[n] >= 0 and named[head] and texts[above[n]][0].isupper()
             groups.setdefault(int(above[n]) if in_list else head, []).append(n)
     chances = found.chances.copy()
