@@ -21,7 +21,7 @@ from partita.evaluation.calibration import reliability, reliability_error
 from partita.evaluation.fusion import true_pairs
 from partita.evaluation.rows import table
 from partita.fusion import slot
-from partita.fusion.belief import HeldOutFit, SlotBelief, Tempering
+from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.blocs import find_blocs
 from partita.fusion.claim_files import read_claims
 from partita.fusion.claims import Claims
@@ -45,9 +45,9 @@ KNOWN_SHARE = 0.1
 ROUNDS = 50
 FALSE_VALUES = 20.0  # n of ACCU: wrong values of an object
 CANDIDATES = tuple(
-    HeldOutPrior(default=default, weight=weight, reliable=reliable, spread=spread, dependent=some)
-    for reliable, default, weight, spread, some in product(
-        (0.3, 0.6), (0.1, 0.3, 0.6), (1.0, 2.0, 4.0), (0.7, 1.3), (0.0, 0.2, 0.4)
+    HeldOutPrior(default=default, weight=weight, reliable=reliable, spread=spread)
+    for reliable, default, weight, spread in product(
+        (0.3, 0.6), (0.1, 0.3, 0.6), (1.0, 2.0, 4.0), (0.7, 1.3, 2.0)
     )
 )
 KINDS_FOUND = ("heavy-tailed numbers", "definitions", "quotes", "classes")
@@ -188,9 +188,7 @@ class FusedSet:
     def candidates(self) -> Iterator[Tempering]:
         """Yield the tempering of every candidate; their likelihoods are computed once."""
         default = self.before().correlation
-        repeated = 1.0 - self.belief.effective / max(len(self.belief.trust), 1)
         logs: dict[float, FloatArray] = {}
-        fits: dict[HeldOutPrior, HeldOutFit] = {}
         for prior in CANDIDATES:
             if self.held_out is None or self.belief.parameters.blocs:
                 yield self.belief.parameters.tempering
@@ -198,13 +196,9 @@ class FusedSet:
             if prior.reliable not in logs:
                 used = most_reliable(self.held_out, prior.reliable)
                 logs[prior.reliable] = log_likelihoods(used)
-            assumed = replace(prior, dependent=0.0)
-            if assumed not in fits:
-                known = logs[prior.reliable]
-                fits[assumed] = fit_held_out(self.held_out, default, 0.0, assumed, known)
-            fit = fits[assumed]
-            share = max(fit.share, prior.dependent * repeated)
-            yield Tempering(fit.correlation, share, fit.unknown)
+            assumed = prior.of_kind(self.belief.parsed.kind)
+            fit = fit_held_out(self.held_out, default, assumed, logs[prior.reliable])
+            yield Tempering(fit.correlation, fit.share, fit.unknown)
 
 
 def peer_probabilities(one: FusedSet) -> dict[str, FloatArray]:

@@ -25,6 +25,7 @@ from partita.fusion.estimation import (
     likelihoods,
 )
 from partita.fusion.hierarchy import Order
+from partita.fusion.kinds import Kind
 from partita.fusion.open_slots import EXACT, GENERAL, GUESS, NamedValues, NestedPairs, ranges
 from partita.fusion.value_reading import ClaimStatements
 
@@ -40,6 +41,7 @@ MIXTURE_ROUNDS = 12  # of expectation maximisation of the weights, from those of
 BINS = 8
 TAIL = 0.025
 MEAN_RATE = 20.0  # claims by which the rate of a source is drawn to the mean
+FEW_SHARE, FEW_OBJECTS = 0.24, 20.0  # weight of shares where rates are hardly known
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +49,36 @@ class HeldOutPrior:
     """What is assumed before claims are held out; chosen leaving families out (docs/fusion.md).
 
     `default` is the probability that the default tempering is right; otherwise `correlation` and
-    `share` are the means of exponential priors. `weight` is the odds of doubt to repetition, which
-    predict the same claims. `reliable` is the share of the held-out claims that is used: those of
-    the most reliable sources, which are nearest to the truth. `spread` is the standard deviation of
-    the logarithm of the factor on unknown. `dependent` times the share of the sources that repeat
-    others is the least weight of shares: where some sources are found to err together, others may
-    do so in ways that held-out claims do not show.
+    `share` are the means of exponential priors, and `plain` is the probability that shares have no
+    weight. `weight` is the odds of doubt to repetition, which predict the same claims. `reliable`
+    is the share of the held-out claims that is used: those of the most reliable sources, which are
+    nearest to the truth. `spread` is the standard deviation of the logarithm of the factor on
+    unknown.
     """
 
     default: float = 0.3
     correlation: float = 0.1
     share: float = 0.3
+    plain: float = 0.0
     weight: float = 2.0
     reliable: float = 0.6
-    spread: float = 1.3
-    dependent: float = 0.4
+    spread: float = 2.0
+
+    def of_kind(self, kind: Kind) -> HeldOutPrior:
+        """Return the prior of a kind of slots.
+
+        Shares have a weight in closed slots, which have few values, and rarely among numbers, but
+        where objects are few they always have one: rates of sources are then hardly known. A
+        claim far from all others is rarely a sign that nobody states a number.
+        """
+        if kind == "closed":
+            return self
+        if kind in ("number", "date"):
+            return replace(self, plain=0.8, spread=self.spread / 3)
+        return replace(self, plain=1.0)
 
 
-UNTEMPERED = HeldOutPrior(default=1.0 - 1e-9, spread=0.01)
+UNTEMPERED = HeldOutPrior(default=1.0, spread=0.01)  # where groups say how sources err together
 
 
 def agreement_shares(
@@ -396,29 +410,29 @@ def _reliability(task: HeldOutTask, estimate: SlotEstimate) -> FloatArray:
 def fit_held_out(
     claims: HeldOutClaims | None,
     default: float,
-    repeated: float = 0.0,
     prior: HeldOutPrior | None = None,
     logs: FloatArray | None = None,
 ) -> HeldOutFit:
     """Return the correlation, the weight of shares and of unknown that predict held-out claims.
 
-    `default` is the correlation of the default tempering, `repeated` the share of the sources that
-    repeat others. `logs` are the log likelihoods of the claims of the most reliable sources, if
-    they are known.
+    `default` is the correlation of the default tempering. `logs` are the log likelihoods of the
+    claims of the most reliable sources, if they are known.
     """
     assumed = prior or HeldOutPrior()
     posterior, used = _prior(default, assumed), None
     if claims is not None:
         used = most_reliable(claims, assumed.reliable)
         logs = log_likelihoods(used) if logs is None else logs
-        posterior = np.exp(logs - logs.max() + np.log(posterior))
+        posterior = np.exp(logs - logs.max()) * posterior
         posterior /= posterior.sum()
     below = np.cumsum(posterior.sum(axis=1))
     low, high = (CORRELATIONS[int(np.searchsorted(below, t))] for t in (TAIL, 1 - TAIL - 1e-9))
     correlation = float(posterior.sum(axis=1) @ CORRELATIONS)
     by_share = posterior.sum(axis=0)
     share = float(by_share @ (SHARES / (SHARES + (1.0 - SHARES) / assumed.weight)))
-    share = max(share, assumed.dependent * repeated)
+    if assumed.plain:
+        objects = 0 if used is None else len(np.unique(used.object))
+        share = max(share, FEW_SHARE / (1.0 + (objects / FEW_OBJECTS) ** 2))
     if used is None:
         return HeldOutFit(0, correlation, (float(low), float(high)), share, ())
     unknown = _unknown_factor(used, correlation, float(by_share @ SHARES), assumed.spread)
@@ -455,7 +469,9 @@ def _prior(default: float, assumed: HeldOutPrior) -> FloatArray:
     width = np.gradient(CORRELATIONS + CORRELATIONS[1])
     first = np.exp(-CORRELATIONS / assumed.correlation) * width
     second = np.exp(-SHARES / assumed.share) * np.gradient(SHARES)
-    prior = np.outer(first / first.sum(), second / second.sum()) * (1.0 - assumed.default)
+    second = (1.0 - assumed.plain) * second / second.sum()
+    second[0] += assumed.plain
+    prior = np.outer(first / first.sum(), second) * (1.0 - assumed.default)
     above = min(max(int(np.searchsorted(CORRELATIONS, default)), 1), len(CORRELATIONS) - 1)
     step = CORRELATIONS[above] - CORRELATIONS[above - 1]
     part = min(max((default - CORRELATIONS[above - 1]) / step, 0.0), 1.0)

@@ -33,7 +33,14 @@ from partita.fusion.estimation import (
     rivals_first,
     soundness,
 )
-from partita.fusion.held_out import HELD_CLAIMS, UNTEMPERED, HeldOutTask, fit_held_out, hold_out
+from partita.fusion.held_out import (
+    HELD_CLAIMS,
+    UNTEMPERED,
+    HeldOutPrior,
+    HeldOutTask,
+    fit_held_out,
+    hold_out,
+)
 from partita.fusion.hierarchy import Nesting, deepest
 from partita.fusion.kinds import SETS, TYPED, Kind, Reading
 from partita.fusion.levels import most_detailed
@@ -339,10 +346,9 @@ def _fit_held_out(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> Hel
     held = hold_out(task)
     if held is None and len(sampled.order.above):
         return untried
-    repeated = 1.0 - belief.effective / max(len(belief.trust), 1)
-    if parameters.blocs:  # they say how sources err together
-        return fit_held_out(held, 0.0, prior=UNTEMPERED)
-    return fit_held_out(held, default, repeated)
+    if parameters.blocs:
+        return fit_held_out(held, 0.0, UNTEMPERED)
+    return fit_held_out(held, default, HeldOutPrior().of_kind(parsed.kind))
 
 
 def _sampled(parsed: ParsedSlot, claims: int) -> ParsedSlot:
