@@ -22,7 +22,7 @@ from research.reading_models import learn_tagger
 from research.tagger import TaggerSettings
 from small_exam import written
 
-SECONDS = re.compile(r'"seconds": [^,}]+')  # what an experiment took
+SECONDS = re.compile(r'"seconds": [^,}]+')  # what training took
 CORPUS = Path(partita.__file__).parent / "domains" / "depots" / "corpus"
 
 
@@ -67,7 +67,7 @@ fuse places.csv --json --hierarchy hierarchy.csv
 fuse results.jsonl more.jsonl records.csv --json --domain depots
 train messages --characteristics paper --select --out pairs.json --json
 train messages --model joint --out joint.json --json
-experiment messages --test more --largest 5 --json
+paper --json
 train-muc exam --out incidents.json
 """
 
