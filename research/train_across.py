@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -45,6 +46,7 @@ from partita.collection.resolution import (
 )
 from partita.collection.tree import (
     COEFFICIENTS,
+    SURE,
     EntityTree,
     Joined,
     average_linkage,
@@ -75,9 +77,15 @@ NAMES_READ = Path(__file__).parent / "gap_names.csv"  # pairs of GAP and what a 
 SHARES = {"gap": 0.25, "gum": 0.2}  # of the weight of all pairs; the rest is ECB+
 SMALL = (2, 12)  # documents of a small collection
 UNSHARED = 60_000  # pairs of GAP without a shared name that are used
-POWER = 0.5  # of the pairs of a node, in its weight
+SAMPLE = 40_000  # pairs of a set by which heights are fitted
 CUTS = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
-PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}  # no calibration
+PLAIN = {
+    "bias": 0.0,
+    "score": 1.0,
+    "pairs": 0.0,
+    "score_by_pairs": 0.0,
+    "compared": 0.0,
+}  # no calibration
 FREE_GENRES = frozenset(("news", "interview", "academic", "court", "textbook", "vlog", "bio",
                          "voyage", "speech"))  # fmt: skip
 PASSAGE = 120  # least words of a passage of GUM
@@ -379,46 +387,39 @@ def second_inputs(one: Pairs, first: FloatArray) -> FloatArray:
     return np.column_stack([one.features, more])
 
 
-def calibrated(trees: Sequence[tuple[Joined, IntArray]], power: float) -> FloatArray:
-    """Fit the heights of nodes to the share of true pairs between their halves.
+def calibrated(sets: Sequence[Pairs], trees: Sequence[Sequence[Joined]]) -> FloatArray:
+    """Fit the heights of nodes so that the mean over trees states pairs best.
 
-    A node weighs as the number of its known pairs to a power: 1 calibrates pairs, 0 the number of
-    entities.
+    Each set weighs the same.
     """
-    inputs, shares, weights = [], [], []
-    for joined, truth in trees:
-        true, known = node_truth(joined, truth)
-        some = known > 0
-        inputs.append(node_inputs(joined)[some])
-        shares.append((true / np.maximum(known, 1))[some])
-        weights.append(known[some] ** power)
-    return newton(np.concatenate(inputs), np.concatenate(shares), np.concatenate(weights))
-
-
-def newton(x: FloatArray, y: FloatArray, weight: FloatArray, ridge: float = 1e-2) -> FloatArray:
-    """Fit a logistic regression by Newton's method."""
-    found = np.zeros(x.shape[1])
-    for _ in range(50):
-        p = logistic(x @ found)
-        gradient = x.T @ (weight * (y - p)) - ridge * found
-        hessian = (x * (weight * p * (1 - p))[:, None]).T @ x + ridge * np.eye(len(found))
-        step = np.linalg.solve(hessian, gradient)
-        found = found + step
-        if np.abs(step).max() < 1e-8:
-            break
+    given = tuple(_meetings(one, made) for one, made in zip(sets, trees, strict=True))
+    start = np.eye(len(COEFFICIENTS))[COEFFICIENTS.index("score")]
+    found: FloatArray = minimize(_loss, start, given, "L-BFGS-B", jac=True).x
     return found
 
 
-def node_truth(joined: Joined, truth: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return how many pairs between the halves of a node are the same, and how many are known."""
-    members: list[Counter[int]] = [Counter([int(one)] if one else []) for one in truth]
-    true, known = np.zeros(len(joined.first)), np.zeros(len(joined.first))
-    for n, (a, b) in enumerate(zip(joined.first.tolist(), joined.second.tolist(), strict=True)):
-        one, two = members[a], members[b]
-        true[n] = sum(k * two[c] for c, k in one.items())
-        known[n] = one.total() * two.total()
-        members.append(one + two)
-    return true, known
+def _meetings(one: Pairs, trees: Sequence[Joined]) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Return the inputs of the nodes where pairs meet in each tree, if they do, and the truth."""
+    known = np.flatnonzero(one.weight > 0)
+    some = np.random.default_rng(0).choice(known, min(SAMPLE, len(known)), replace=False)
+    ends = one.left[some], one.right[some]
+    nodes = [EntityTree(made, np.zeros(len(made.first))).lowest_common(*ends) for made in trees]
+    inputs = [node_inputs(made)[place] for made, place in zip(trees, nodes, strict=True)]
+    return np.stack(inputs), np.stack(nodes) >= 0, one.same[some]
+
+
+def _loss(
+    weights: FloatArray, *given: tuple[FloatArray, BoolArray, BoolArray]
+) -> tuple[float, FloatArray]:
+    """Return the sum of the mean losses of sets, in nats, and its gradient."""
+    total, gradient = 0.0, np.zeros(len(weights))
+    for inputs, met, same in given:
+        each = logistic(inputs @ weights) * met
+        p = np.clip(each.mean(axis=0), SURE, 1.0 - SURE)
+        total -= float(np.mean(np.log(np.where(same, p, 1.0 - p))))
+        slope = np.where(same, -1.0 / p, 1.0 / (1.0 - p)) / (len(p) * len(each))
+        gradient += np.einsum("kn,kni->i", each * (1.0 - each) * slope, inputs)
+    return total, gradient
 
 
 def labels_of_mentions(
@@ -507,15 +508,12 @@ def _exported(
 def _calibration(sets: Sequence[Pairs], second: Sequence[FloatArray]) -> dict[str, Any]:
     """Fit what comes after pairs, from scores of folds: gold and predicted mentions.
 
-    Heights are fitted to small collections too, the rest to the large ones.
+    Heights are fitted to all sets, the rest to the large ones with chains.
     """
-    known = [n for n, one in enumerate(sets) if one.name != "gap"]
-    sets, second = [sets[n] for n in known], [second[n] for n in known]
     joined = [[*_joined(one, odds)] for one, odds in zip(sets, second, strict=True)]
-    trees = [(tree, one.truth) for one, made in zip(sets, joined, strict=True) for tree in made[1:]]
-    weights = calibrated(trees, POWER)
+    weights = calibrated(sets, [made[1:] for made in joined])
     heights = dict(zip(COEFFICIENTS, weights.tolist(), strict=True))
-    large = [n for n, one in enumerate(sets) if not one.name.endswith("small")]
+    large = [n for n, one in enumerate(sets) if one.key and not one.name.endswith("small")]
     by_cut = {cut: [conll(sets[n], EntityTree.of(joined[n][0], heights).cut(cut)) for n in large]
               for cut in CUTS}  # fmt: skip
     sets, joined = sets[:2], joined[:2]
@@ -539,8 +537,11 @@ def _calibration(sets: Sequence[Pairs], second: Sequence[FloatArray]) -> dict[st
 def _joined(one: Pairs, odds: FloatArray) -> Iterator[Joined]:
     """Yield the joins without noise, then those of each tree with noise."""
     noise = pair_noise([record.id for record in one.comparison.records], one.left, one.right)
+    ends = one.left, one.right
+    conflicts = one.comparison.conflicts(*ends)
     for more in (np.zeros(len(odds)), *noise):
-        yield average_linkage(len(one.truth), one.left, one.right, logistic(odds + more))
+        scores = logistic(odds + more)
+        yield average_linkage(len(one.truth), *ends, scores, conflicts=conflicts)
 
 
 def _counts(one: Pairs, trees: Sequence[EntityTree]) -> Iterator[tuple[int, int, float]]:

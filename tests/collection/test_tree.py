@@ -18,7 +18,7 @@ from partita.collection.tree import (
 )
 from partita.configurations.forest.model import log_odds, logistic
 
-PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0}
+PLAIN = {"bias": 0.0, "score": 1.0, "pairs": 0.0, "score_by_pairs": 0.0, "compared": 0.0}
 
 
 def pairs_of(count, seed):

@@ -286,29 +286,31 @@ class Knowledge:
                 self.records[int(self.resolution.right[pair])])  # fmt: skip
 
     def _alternatives(self) -> Columns:
-        """The most probable split and merge of each entity, by the tree without noise."""
-        tree, rows = self.resolution.plain, []
+        """A split and a merge of each entity, at the next nodes of the tree without noise."""
+        tree = self.resolution.plain
+        found: list[tuple[str, str]] = []
+        ends: list[tuple[int, int]] = []
         for name, places in self.members.items():
             node = int(self.resolution.answer[places[0]])
-            above = int(tree.parent[node])
-            if node >= tree.count:
-                p = 1.0 - float(tree.probability[node - tree.count])
-                half = int(tree.joined.second[node - tree.count])
-                rows.append((name, "split", self._leaf(half), p))
-            if above >= 0:
-                join = above - tree.count
-                ends = int(tree.joined.first[join]), int(tree.joined.second[join])
-                other = ends[1] if ends[0] == node else ends[0]
-                rows.append((name, "merge", self._leaf(other), float(tree.probability[join])))
-        rows = [row for row in rows if row[3] >= ALTERNATIVE]
-        return _columns("alternatives", rows)
+            for kind, join in (("split", node), ("merge", int(tree.parent[node]))):
+                if join >= tree.count:
+                    halves = (tree.joined.first, tree.joined.second)
+                    one, two = (int(half[join - tree.count]) for half in halves)
+                    other = one if kind == "merge" and two == node else two
+                    found.append((name, kind))
+                    ends.append((self._leaf(one + two - other), self._leaf(other)))
+        left, right = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+        same = self.resolution.pair_probabilities(left, right).tolist()
+        rows = [(*one, self.records[other].id, 1.0 - p if one[1] == "split" else p)
+                for one, (_, other), p in zip(found, ends, same, strict=True)]  # fmt: skip
+        return _columns("alternatives", [row for row in rows if row[3] >= ALTERNATIVE])
 
-    def _leaf(self, node: int) -> str:
-        """Return the first record below a node."""
+    def _leaf(self, node: int) -> int:
+        """Return the place of the first record below a node."""
         tree = self.resolution.plain
         while node >= tree.count:
             node = int(tree.joined.first[node - tree.count])
-        return self.records[node].id
+        return node
 
     def _kept_apart(self) -> Columns:
         """Pairs of records with an equal name that are different entities."""

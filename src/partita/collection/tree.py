@@ -20,12 +20,12 @@ from partita.compilation import kernel
 from partita.configurations.forest.model import log_odds, logistic
 from partita.core import BoolArray, FloatArray, IntArray
 
-LEAST = 0.02  # a mean score below which clusters are not joined
+LEAST = 0.002  # a mean score below which clusters are not joined: that is stated as impossible
 KEPT = 0.005  # a score below which a pair counts as one that was not compared: most are
 CONFLICT = 20.0  # weight of a pair of people with different given names, in a mean score
 UNLISTED = 0.1  # weight of a pair that was not compared, in a mean score
 SURE = 1e-6  # no probability of a merge is nearer to 0 or 1
-COEFFICIENTS = ("bias", "score", "pairs", "score_by_pairs")
+COEFFICIENTS = ("bias", "score", "pairs", "score_by_pairs", "compared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,8 @@ def _within_components(
 def node_inputs(joined: Joined) -> FloatArray:
     """Return the inputs of the calibration of each node, in the order of COEFFICIENTS."""
     score, size = log_odds(joined.mean, SURE), np.log(joined.pairs)
-    return np.column_stack([np.ones_like(score), score, size, score * size])
+    compared = np.log(np.clip(joined.listed, 0.5, joined.pairs) / joined.pairs)
+    return np.column_stack([np.ones_like(score), score, size, score * size, compared])
 
 
 @dataclass(frozen=True, eq=False)
