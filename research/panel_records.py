@@ -118,7 +118,7 @@ def linked_figures(one: PanelSet, engine: NearestEngine, began: float) -> PanelF
     charge = missed * -np.log2(min(outside / others, 1.0))
     return PanelFigures(
         one.name, right / max(true_pairs(clusters), 1), right / max(total, 1),
-        _cubed(clusters, one.truth), *_baselines(engine, linked, pairs.ends, one.truth),
+        _cubed(clusters, one.truth), *_baselines(engine, linked, pairs, one.truth),
         _bits(probability, same) / len(same),
         (_bits(probability, same) + charge) / len(one.truth),
         (_bits(_logistic(pairs.trees), same) + charge) / len(one.truth),
@@ -208,19 +208,19 @@ def _exact(
 
 
 def _baselines(
-    engine: NearestEngine, linked: LinkedRecords, ends: PairEnds, truth: IntArray
+    engine: NearestEngine, linked: LinkedRecords, pairs: ComparedPairs, truth: IntArray
 ) -> tuple[float, float]:
     """Return F1 of the mutual best match by weighted words, and of expectation maximisation."""
     from partita.linkage.column_agreement import ColumnAgreement
 
-    records = engine.records
+    records, ends = engine.records, pairs.ends
     cosine = records.words.cosines(*ends)
     best = np.zeros(len(records))
     for end in ends:
         np.maximum.at(best, end, cosine)
     mutual = (cosine >= best[ends.left]) & (cosine >= best[ends.right]) & (cosine >= BASELINE)
     agreement = ColumnAgreement.from_dict(linked.settings["agreement"])
-    em = agreement.prior + agreement.ratios(records, ends).sum(axis=1) > 0.0
+    em = agreement.prior + agreement.ratios(pairs.agreement).sum(axis=1) > 0.0
     same, total = truth[ends.left] == truth[ends.right], true_pairs(truth)
     words, alone = (2.0 * float((same & k).sum()) / max(k.sum() + total, 1) for k in (mutual, em))
     return words, alone

@@ -84,7 +84,8 @@ def compared(one: PanelSet) -> tuple[FloatArray, BoolArray]:
     if len(one.tables) > 1:  # none of the panel's pairs of tables has duplicates
         across = records.source[ends.left] != records.source[ends.right]
         ends = PairEnds(ends.left[across], ends.right[across])
-    return pair_features(records, ends), one.truth[ends.left] == one.truth[ends.right]
+    features = pair_features(records, ends, records.alike(ends))
+    return features, one.truth[ends.left] == one.truth[ends.right]
 
 
 def variants(one: PanelSet, rng: np.random.Generator) -> Iterator[PanelSet]:

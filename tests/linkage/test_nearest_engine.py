@@ -155,7 +155,9 @@ def test_features_do_not_depend_on_the_order_of_records():
         records = ComparedRecords.of(read_records([rows], "id"))
         ends = candidate_ends(records)
         names = [row["id"] for row in rows]
-        rows = zip(ends.left, ends.right, pair_features(records, ends), strict=True)
+        rows = zip(
+            ends.left, ends.right, pair_features(records, ends, records.alike(ends)), strict=True
+        )
         return {frozenset((names[a], names[b])): row for a, b, row in rows}
 
     one, other = features(RECORDS), features(RECORDS[::-1])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita.core import FloatArray, IntArray
+from partita.core import FloatArray
 from partita.linkage.pair_features import ComparedRecords, PairEnds
 from partita.linkage.splink_engine import Patterns, fit_patterns
 
@@ -27,12 +28,14 @@ class ColumnAgreement:
     random: Sequence[FloatArray]
 
     @classmethod
-    def fitted(cls, records: ComparedRecords, ends: PairEnds, clean: bool) -> ColumnAgreement:
+    def fitted(
+        cls, records: ComparedRecords, pairs: AgreementLevels, clean: bool
+    ) -> ColumnAgreement:
         """Fit the probabilities to pairs by expectation maximisation."""
         random = [_random_shares(chance) for chance in records.chance]
-        levels, added = _levels(records, ends, random)
-        rounded = np.round(2.0 * added.sum(axis=1)) / 2.0
-        found, count = np.unique(np.column_stack([levels, rounded]), axis=0, return_counts=True)
+        rounded = np.round(2.0 * pairs.added(random).sum(axis=1)) / 2.0
+        rows = np.column_stack([pairs.levels, rounded])
+        found, count = np.unique(rows, axis=0, return_counts=True)
         patterns = Patterns(found[:, :-1].astype(np.int64), found[:, -1], count.astype(np.float64))
         sizes = np.bincount(records.source).astype(np.float64)
         total = len(records) * (len(records) - 1) / 2.0
@@ -41,13 +44,13 @@ class ColumnAgreement:
         fit = fit_patterns(patterns, random, len(records), max(total, 1.0))
         return cls(fit.match, fit.m, random)
 
-    def ratios(self, records: ComparedRecords, ends: PairEnds) -> FloatArray:
+    def ratios(self, pairs: AgreementLevels) -> FloatArray:
         """Return the log-likelihood ratio of every column, 0 where a value is missing."""
-        levels, added = _levels(records, ends, self.random)
+        found = pairs.added(self.random)
         for n, (same, random) in enumerate(zip(self.same, self.random, strict=True)):
-            level = levels[:, n]
-            added[:, n] += np.where(level >= 0, np.log(same / random)[level], 0.0)
-        return added
+            level = pairs.levels[:, n]
+            found[:, n] += np.where(level >= 0, np.log(same / random)[level], 0.0)
+        return found
 
     @property
     def prior(self) -> float:
@@ -71,17 +74,21 @@ def _random_shares(chance: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(counts / counts.sum(), 1e-6))
 
 
-def _levels(
-    records: ComparedRecords, ends: PairEnds, random: Sequence[FloatArray]
-) -> tuple[IntArray, FloatArray]:
-    """Return the levels of pairs by column (-1: missing), and what rare equal values add."""
-    levels = np.full((len(ends.left), len(records.columns)), -1)
-    added = np.zeros(levels.shape)
-    for n, column in enumerate(records.columns):
-        alike = column.similarities(ends)
+class AgreementLevels(NamedTuple):
+    """The levels of pairs by column (-1: missing), and −log P of a random value so alike."""
+
+    levels: NDArray[np.int8]
+    rarity: FloatArray
+
+    @classmethod
+    def of(cls, records: ComparedRecords, ends: PairEnds, alike: FloatArray) -> AgreementLevels:
+        """Return the levels of pairs whose values are so `alike` (pairs × columns)."""
         known = ~np.isnan(alike)
-        levels[known, n] = np.searchsorted(EDGES, alike[known], side="right")
-        rarity = records.bits(n, alike, ends) * np.log(2.0) + np.log(random[n][-1])
-        equal = levels[:, n] == LEVELS - 1
-        added[:, n] = np.where(equal, np.clip(rarity, -MOST_ADDED, MOST_ADDED), 0.0)
-    return levels, added
+        levels = np.where(known, np.searchsorted(EDGES, alike, side="right"), -1).astype(np.int8)
+        bits = [records.bits(n, alike[:, n], ends) for n in range(alike.shape[1])]
+        return cls(levels, np.stack(bits, axis=1) * np.log(2.0))
+
+    def added(self, random: Sequence[FloatArray]) -> FloatArray:
+        """Return what rare equal values add to the log-odds of equal ones."""
+        more = self.rarity + np.log([one[-1] for one in random])
+        return np.where(self.levels == LEVELS - 1, np.clip(more, -MOST_ADDED, MOST_ADDED), 0.0)

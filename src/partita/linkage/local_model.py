@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from partita.core import BoolArray, FloatArray
-from partita.linkage.pair_features import FEATURES
+from partita.linkage.pair_features import AT_ONCE, FEATURES
 
 USED = (
     "words", "grams", "columns", "shared", "rarest", "contained", "overlap", "unshared",
@@ -36,15 +36,16 @@ class LocalModel:
     @classmethod
     def fitted(cls, features: FloatArray, same: BoolArray, different: BoolArray) -> LocalModel:
         """Fit a logistic regression with a ridge to pairs that are taken for same and different."""
-        used = features[:, COLUMNS]
-        known = ~np.isnan(used)
-        middle = np.array([np.median(column[k]) if k.any() else 0.0
-                           for column, k in zip(used.T, known.T, strict=True)])  # fmt: skip
+        columns = [features[:, n] for n in COLUMNS]
+        middle = np.array([_median(column) for column in columns])
         if not same.any() or not different.any():
             nothing = np.zeros(1 + len(USED) + len(MISSING))
             return cls(middle, np.zeros(len(middle)), np.ones(len(middle)), nothing)
-        filled = np.where(known, used, middle)
-        start = cls(middle, filled.mean(axis=0), filled.std(axis=0) + 1e-9, np.zeros(0))
+        filled = [np.where(np.isnan(column), value, column)
+                  for column, value in zip(columns, middle, strict=True)]  # fmt: skip
+        mean = np.array([column.mean() for column in filled])
+        spread = np.array([column.std() for column in filled]) + 1e-9
+        start = cls(middle, mean, spread, np.zeros(0))
         rows = start.standardised(features[same | different])
         right = same[same | different].astype(np.float64)
         weight = WEIGHT * np.where(right > 0, 1.0 / same.sum(), 1.0 / different.sum())
@@ -59,8 +60,9 @@ class LocalModel:
 
     def log_odds(self, features: FloatArray) -> FloatArray:
         """Return the log-odds of pairs, up to a constant."""
-        found: FloatArray = self.standardised(features) @ self.coefficients
-        return found
+        found = [self.standardised(features[first : first + AT_ONCE]) @ self.coefficients
+                 for first in range(0, len(features), AT_ONCE)]  # fmt: skip
+        return np.concatenate(found) if found else np.zeros(0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as JSON holds it."""
@@ -72,6 +74,11 @@ class LocalModel:
         return cls(*(np.array(values[field.name], dtype=np.float64) for field in fields(cls)))
 
 
+def _median(values: FloatArray) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
 def _regression(rows: FloatArray, right: FloatArray, weight: FloatArray) -> FloatArray:
     """Return the coefficients of a logistic regression by Newton's method."""
     found = np.zeros(rows.shape[1])
@@ -80,7 +87,9 @@ def _regression(rows: FloatArray, right: FloatArray, weight: FloatArray) -> Floa
     for _ in range(ROUNDS):
         p = 1.0 / (1.0 + np.exp(-np.clip(rows @ found, -60.0, 60.0)))
         slope = rows.T @ (weight * (right - p)) - ridge @ found
-        curve = (rows * (weight * p * (1.0 - p) + 1e-9)[:, None]).T @ rows + ridge
+        each = weight * p * (1.0 - p) + 1e-9
+        parts = (slice(first, first + AT_ONCE) for first in range(0, len(rows), AT_ONCE))
+        curve = sum(((rows[k] * each[k, None]).T @ rows[k] for k in parts), start=ridge)
         step = np.linalg.solve(curve, slope)
         found += step
         if np.abs(step).max() < 1e-4:

@@ -17,7 +17,7 @@ import numpy as np
 from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray, linked_components
 from partita.errors import InputError
-from partita.linkage.column_agreement import ColumnAgreement
+from partita.linkage.column_agreement import AgreementLevels, ColumnAgreement
 from partita.linkage.local_model import LocalModel
 from partita.linkage.match_level import (
     FEWEST,
@@ -77,11 +77,12 @@ PER_RECORD = 40  # pairs that are added so, at most
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedPairs:
-    """Pairs, their features, and the log-odds of the trees."""
+    """Pairs, their features, the log-odds of the trees, and how far columns agree."""
 
     ends: PairEnds
     features: FloatArray
     trees: FloatArray
+    agreement: AgreementLevels
 
 
 class NearestEngine:
@@ -119,7 +120,7 @@ class NearestEngine:
             pairs = self._candidates(True)
         part = _Part.of(records.source, pairs.ends, repeated)
         progress(f"fitting the model to {len(pairs.trees):,} pairs")
-        agreement = ColumnAgreement.fitted(records, pairs.ends, not repeated.any())
+        agreement = ColumnAgreement.fitted(records, pairs.agreement, not repeated.any())
         read, level = self._levelled(part, agreement, pairs, clean)
         if repeated.any():
             progress("comparing pairs within provisional clusters")
@@ -150,7 +151,7 @@ class NearestEngine:
         self, part: _Part, agreement: ColumnAgreement, pairs: ComparedPairs, clean: bool
     ) -> tuple[_ReadModel, MatchLevel]:
         """Return the model with a local model and the level, and how the level was estimated."""
-        em = self._em(agreement, pairs.ends)
+        em = self._em(agreement, pairs)
         score = pairs.trees + MIXED * em
         level = part.level(score, em)
         same, rated = score[part.kept] > level.score, part.rated(score)
@@ -237,7 +238,8 @@ class NearestEngine:
         read = _ReadModel.of(model, len(self.table.to_compare))
         number = np.argsort(self.order)
         ends = PairEnds(number[[left]], number[[right]])
-        ratios = read.agreement.ratios(self.records, ends)[0]
+        levels = AgreementLevels.of(self.records, ends, self.records.alike(ends))
+        ratios = read.agreement.ratios(levels)[0]
         part = MIXED * read.steepness
         found = [("two random records", part * read.agreement.prior)]
         for column, ratio in zip(self.table.to_compare, ratios, strict=True):
@@ -274,11 +276,13 @@ class NearestEngine:
         return candidate_ends(self.records)
 
     def _compared(self, ends: PairEnds) -> ComparedPairs:
-        features = pair_features(self.records, ends)
-        return ComparedPairs(ends, features, self.trees.log_odds(features))
+        alike = self.records.alike(ends)
+        features = pair_features(self.records, ends, alike)
+        levels = AgreementLevels.of(self.records, ends, alike)
+        return ComparedPairs(ends, features, self.trees.log_odds(features), levels)
 
-    def _em(self, agreement: ColumnAgreement, ends: PairEnds) -> FloatArray:
-        odds = agreement.prior + agreement.ratios(self.records, ends).sum(axis=1)
+    def _em(self, agreement: ColumnAgreement, pairs: ComparedPairs) -> FloatArray:
+        odds = agreement.prior + agreement.ratios(pairs.agreement).sum(axis=1)
         return np.asarray(np.clip(odds, -SUREST, SUREST))
 
     def _missed(self, ends: PairEnds, odds: FloatArray) -> float:
@@ -366,7 +370,7 @@ class NearestEngine:
 
     def _odds(self, read: _ReadModel, pairs: ComparedPairs) -> FloatArray:
         """Return log-odds, nearer to even where the level is in doubt."""
-        score = pairs.trees + MIXED * self._em(read.agreement, pairs.ends)
+        score = pairs.trees + MIXED * self._em(read.agreement, pairs)
         score = score + read.local.log_odds(pairs.features) - read.level
         return np.asarray(read.steepness * score)
 

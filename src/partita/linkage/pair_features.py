@@ -19,6 +19,7 @@ SEARCHED = 2  # columns with the most information in which neighbours are search
 RARE = 8  # records with an equal value, at most, that are all compared
 RANDOM = 20_000  # random pairs, for how alike values are by chance
 SHORT_TEXT = 40  # letters up to which texts are compared by edits
+AT_ONCE = 1 << 18  # pairs whose features are made together
 TRUSTED = 0.3  # of the greatest information of a column: others say little by differing
 
 FEATURES = (
@@ -140,6 +141,10 @@ class ComparedRecords:
     def __len__(self) -> int:
         return len(self.source)
 
+    def alike(self, ends: PairEnds) -> FloatArray:
+        """Return how alike the values of pairs are (pairs × columns), nan where one is missing."""
+        return np.stack([column.similarities(ends) for column in self.columns], axis=1)
+
     def bits(self, n: int, similarity: FloatArray, ends: PairEnds) -> FloatArray:
         """Return −log₂ P(two random records are at least so alike in a column); 0 if unknown.
 
@@ -221,20 +226,44 @@ def _equal_values(cells: IntArray) -> tuple[IntArray, IntArray]:
     return np.concatenate(left), np.concatenate(right)
 
 
-def pair_features(records: ComparedRecords, ends: PairEnds) -> FloatArray:
-    """Return the features of pairs, a row for each; nan where a value is missing."""
+def pair_features(records: ComparedRecords, ends: PairEnds, alike: FloatArray) -> FloatArray:
+    """Return the features of pairs, a row for each; nan where a value is missing.
+
+    `alike` are the similarities of their columns.
+    """
+    found = np.empty((len(ends.left), len(FEATURES)))
+    for first in range(0, len(found), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        own = PairEnds(ends.left[part], ends.right[part])
+        for name, values in _own_features(records, own, alike[part]).items():
+            found[part, FEATURES.index(name)] = values
+    names = ("words", "grams", "columns", "bits")
+    words, grams, mean, bits = (found[:, FEATURES.index(name)].copy() for name in names)
+    whole = (words + grams + np.where(np.isnan(mean), grams, mean)) / 3.0
+    leads = _rivals(records, ends, bits, "bits_")
+    among = _rivals(records, ends, whole, "") | {
+        "words_quantile": _quantiles(records, ends, words),
+        "grams_quantile": _quantiles(records, ends, grams),
+        "bits_quantile": _quantiles(records, ends, bits),
+    } | {name: leads[name] for name in ("bits_lead_low", "bits_lead_high")}  # fmt: skip
+    for name, values in among.items():
+        found[:, FEATURES.index(name)] = values
+    return found
+
+
+def _own_features(
+    records: ComparedRecords, ends: PairEnds, alike: FloatArray
+) -> dict[str, FloatArray]:
+    """Return the features of pairs that do not depend on other pairs."""
     size = np.log(max(len(records), 2))
-    columns = _column_features(records, ends, size / np.log(2.0))
     words, grams = (vectors.cosines(*ends) for vectors in (records.words, records.grams))
     shared, rarest = records.words.shared(*ends)
     a, b = (records.words.total[end] for end in ends)
     code_shared, _ = records.codes.shared(*ends)
     codes_a, codes_b = (records.codes.total[end] for end in ends)
     both_codes = (codes_a > 0) & (codes_b > 0)
-    mean = columns["columns"]
-    whole = (words + grams + np.where(np.isnan(mean), grams, mean)) / 3.0
     lengths = [np.maximum(records.lengths[end], 1) for end in ends]
-    found = columns | _rivals(records, ends, whole, "") | {
+    return _column_features(records, ends, alike, size / np.log(2.0)) | {
         "words": words, "grams": grams, "shared": shared / size, "rarest": rarest / size,
         "contained": shared / np.maximum(np.minimum(a, b), 1e-9),
         "overlap": shared / np.maximum(a + b - shared, 1e-9),
@@ -243,21 +272,14 @@ def pair_features(records: ComparedRecords, ends: PairEnds) -> FloatArray:
         "code_overlap": np.where(
             both_codes, code_shared / np.maximum(np.minimum(codes_a, codes_b), 1e-9), np.nan),
         "lengths": np.minimum(*lengths) / np.maximum(*lengths),
-        "words_quantile": _quantiles(records, ends, words),
-        "grams_quantile": _quantiles(records, ends, grams),
-        "bits_quantile": _quantiles(records, ends, columns["bits"]),
     }  # fmt: skip
-    leads = _rivals(records, ends, columns["bits"], "bits_")
-    found |= {name: leads[name] for name in ("bits_lead_low", "bits_lead_high")}
-    return np.stack([found[name] for name in FEATURES], axis=1)
 
 
 def _column_features(
-    records: ComparedRecords, ends: PairEnds, size: float
+    records: ComparedRecords, ends: PairEnds, alike: FloatArray, size: float
 ) -> dict[str, FloatArray]:
     """Return what the columns say together; `size` is log₂ of the number of records."""
     information = np.array([column.information for column in records.columns])
-    alike = np.stack([column.similarities(ends) for column in records.columns], axis=1)
     bits = np.stack([records.bits(n, alike[:, n], ends) for n in range(alike.shape[1])], axis=1)
     filled = ~np.isnan(alike)
     weight = np.where(filled, information, 0.0)

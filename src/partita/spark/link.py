@@ -33,7 +33,9 @@ from partita.options import LinkOptions, described
 from partita.spark.clusters import SparkClustering, SparkClusters, on_driver
 from partita.spark.scores import as_spark, identifier
 
-ON_DRIVER = 200_000  # records that the default engine compares on the driver: less than 4 GB
+ON_DRIVER = (
+    200_000  # records that the default engine compares on the driver: as many as one machine is for
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
