@@ -33,7 +33,7 @@ from partita.fusion.value_reading import parse_slot
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from peers import crh
-from research.simulated_claims import days, numbers
+from research.simulated_claims import days, numbers, quotes
 
 KINDS = {"": "number"}
 
@@ -284,3 +284,11 @@ def test_a_source_of_small_numbers_does_not_round_to_large_steps():
     assert _steps(parsed.statements, values, "number") == {"hundreds": 1.0}
     best = fuse_slots(claims).slots[0].best()
     assert all(float(best[f"o{n}"][0]) == pytest.approx(3 + n * 1.37, abs=0.01) for n in range(40))
+
+
+def test_equal_prices_are_no_shared_errors_of_sources_that_all_guess():
+    claims, truths = quotes(4, objects=300)
+    [belief] = fuse_slots(claims).slots
+    right = [float(value) == float(truths[thing]) for thing, (value, _) in belief.best().items()]
+    assert np.mean(right) > 0.95
+    assert all(one.reliability > 0.5 for one in belief.trust)

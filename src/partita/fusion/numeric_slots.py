@@ -19,6 +19,7 @@ from partita.fusion.estimation import (
     Candidates,
     CodedClaims,
     EstimationProblem,
+    Expected,
     Rates,
     SlotEstimate,
     ValueRelations,
@@ -47,6 +48,8 @@ MANY_CLAIMS, FEW_CELLS = 200_000, 8  # fewer cells save memory
 LEAST_FACTOR = 0.01  # of the probability of a guess; nearness below it is none
 MIN_STEP_CLAIMS = 10
 STEP_SHARE = 0.97  # of a source's claims that are multiples of its step
+MAX_GUESSED = 0.8  # of the claims, above which the rates are estimated from another start
+KNOWING = np.array([[0.9, 0.05, 0.05]])
 USUALLY = 0.5  # mean probability that the true value is stated, above which the margin is 0
 LEVEL = 0.95  # of stated intervals
 
@@ -471,11 +474,22 @@ def learn_scales(
         expected = None if start is None else expect(numeric.problem, start)
         rounds = FIRST_ROUNDS if start is None else QUICK_ROUNDS
         estimate = estimate_rates(numeric.problem, fixed, rounds, expected)
+        if start is None and estimate.pooled[0, GUESS] > MAX_GUESSED:
+            estimate = estimate_rates(numeric.problem, fixed, rounds, _known(numeric.problem))
         before, scales = scales, _rescaled(parsed, numeric, estimate, scales)
         start = estimate.rates
         if _moved(before, scales, parsed) < SCALE_TOLERANCE:
             break
     return replace(scales, margin=_margin(numeric, estimate)), estimate.rates
+
+
+def _known(problem: EstimationProblem) -> Expected:
+    """Return the expectation if sources nearly always know: that nobody does explains any claims.
+
+    Wrong claims may agree, so that sources that are always wrong are a solution as well.
+    """
+    theta = np.tile(KNOWING, (problem.sources, 1, 1))
+    return expect(problem, Rates(theta, np.full(problem.kinds, 1.0 / problem.kinds), 1.0))
 
 
 def _moved(before: ErrorScales, after: ErrorScales, parsed: ParsedSlot) -> float:
