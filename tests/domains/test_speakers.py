@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 import partita
 from partita.domains.general import details
 
@@ -65,3 +67,52 @@ def test_the_shortest_stretch_around_a_place_counts_and_the_first_of_equals() ->
             around = [talk for talk in talks if talk.start <= place < talk.end]
             shortest = min(around, key=lambda one: one.end - one.start, default=None)
             assert said(place) is shortest
+
+
+THREAD = """From: Anna Keller
+To: Dev Patel
+Subject: The workshop
+
+Hi Dev,
+
+could you ask Maria for the library? She knows the people.
+
+Anna
+
+From: Dev Patel
+To: Anna Keller
+
+Hi Anna,
+
+I called Maria this morning. She will keep it for us. Do you want to wait?
+
+Dev
+"""
+
+
+def test_every_mail_of_a_thread_has_a_writer_and_a_reader() -> None:
+    assert _spoken(THREAD) == [("you", "Dev"), ("I", "Dev"), ("you", "Anna")]
+
+
+def test_i_and_you_are_neither_he_nor_she_in_one_letter() -> None:
+    found = partita.run(THREAD).mentions
+    texts = {one.id: one.text for one in found}
+    beside = [
+        (one.text, [texts[other] for other in one.context["BESIDES"]])
+        for one in found
+        if "BESIDES" in one.context
+    ]
+    assert beside == [("She", ["you"]), ("She", ["I"]), ("you", ["She"])]
+    (answer,) = partita.run(THREAD).distributions
+    words = [one.text for one in answer.set.templates]
+    maria, she, you = (words.index(word) for word in ("Maria", "She", "you"))
+    assert answer.marginals.value[maria, she] > 0.7
+    assert answer.marginals.value[you, she] < 0.1
+
+
+@pytest.mark.parametrize(
+    "line", ["Thank you!\n\nHere you go! And some tulips.", "Cheers!\n\nTry it out!"]
+)
+def test_thanks_in_a_talk_sign_no_letter(line: str) -> None:
+    text = f"Good morning, it is Monday. I met Ann and she told me a story.\n\n{line}\n\nOh yes!"
+    assert _spoken(text) == []

@@ -16,7 +16,7 @@ from partita.configurations.count import bell
 from partita.configurations.exact.listed import partitions
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.kernels import LONG_AGO
-from partita.configurations.joint.network_kernels import DENIAL
+from partita.configurations.joint.network_kernels import BESIDES, DENIAL
 from partita.configurations.joint.posterior import JointPosterior, joint_posterior, spread_uniforms
 from partita.core import Template
 from partita.errors import InputError, Unavailable
@@ -64,16 +64,21 @@ def test_configurations_that_share_cells_have_the_probability_that_each_has_alon
     assert (together == alone).all()
 
 
-@given(st.integers(2, 6), st.integers(0, 10**6))
+@pytest.mark.parametrize(("link", "less"), [("DENIED_OF", DENIAL), ("BESIDES", BESIDES)])
+@given(n=st.integers(2, 6), seed=st.integers(0, 10**6))
 @settings(deadline=None, max_examples=15)
-def test_what_a_mention_is_denied_to_be_has_much_lower_odds(n: int, seed: int) -> None:
+def test_what_a_mention_is_denied_to_be_has_much_lower_odds(
+    n: int, seed: int, link: str, less: float
+) -> None:
     """Given where the earlier ones are; all keep a share, and the sum stays one."""
     rng = np.random.default_rng(seed)
     templates = [replace(one, type="") for one in random_templates(n, rng)]  # no cell is far
     for one in templates:
         one.context.pop("SORT_PROBABILITIES", None)
     model, last = random_model(rng), templates[-1]
-    denied = replace(last, context=last.context | {"DENIED_OF": templates[-2].id})
+    other = templates[-2].id
+    said = {link: [other] if link == "BESIDES" else other}
+    denied = replace(last, context=last.context | said)
     rows = partitions(n)
     same = (rows[:, :-1] == 0).all(axis=1)  # the earlier ones are one cell
     odds = []
@@ -82,7 +87,7 @@ def test_what_a_mention_is_denied_to_be_has_much_lower_odds(n: int, seed: int) -
         assert shares.sum() == pytest.approx(1.0, abs=1e-9)
         joined, alone = shares[same]
         odds.append(joined / alone)
-    assert odds[1] == pytest.approx(odds[0] * math.exp(-DENIAL), rel=1e-6)
+    assert odds[1] == pytest.approx(odds[0] * math.exp(-less), rel=1e-6)
 
 
 @given(st.integers(1, 30), st.integers(1, 8), st.integers(0, 99))

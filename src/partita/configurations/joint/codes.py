@@ -56,9 +56,9 @@ UNIT = 1000  # probabilities of types are whole numbers of thousandths
 (
     SAME_TEXT, SAME_HEAD, ALL_OF_LATER, ALL_OF_EARLIER, SHARED_WORD, SAME_STEM, ACRONYM,
     SHARED_NAME, PART_OF_NAME, NESTED, APPOSED, PREDICATED, HEAD_INSIDE, SIBLINGS, OTHER_NUMERAL,
-    DENIED, OTHER_FULL_NAME, OTHER_HALF_NAME, OTHER_NAME,
-) = (1 << bit for bit in range(19))  # fmt: skip
-# The last three: names without a common word, both with a given name first, one of them, none.
+    DENIED, OTHER_FULL_NAME, OTHER_HALF_NAME, OTHER_NAME, BESIDE,
+) = (1 << bit for bit in range(20))  # fmt: skip
+# Before the last: names without a common word, both with a given name first, one of them, none.
 OTHER_NAMES = 16
 # Above the bits: how the modifiers compare. None; only the earlier, only the later has some; the
 # same; some in common; others.

@@ -625,12 +625,13 @@ def _contains(outer: Template, inner: Template) -> bool:
 
 
 def _linked_templates(templates: Sequence[Template]) -> IntArray:
-    """Return what each template is in apposition to, a predicate of, denied of; -1 for none."""
+    """Return what each template is in apposition to, a predicate of, and not; -1 for none."""
     places = {template.id: n for n, template in enumerate(templates)}
     tied = [
         [places.get(str(t.context.get("APPOSITION_OF", "")), -1),
          places.get(str(t.context.get("COPULA_OF") or t.context.get("PREDICATE_OF", "")), -1),
-         places.get(str(t.context.get("DENIED_OF", "")), -1)]
+         places.get(str(t.context.get("DENIED_OF", "")), -1),
+         *[places.get(str(one), -1) for one in (*t.context.get("BESIDES", ()), "", "")[:2]]]
         for t in templates
     ]  # fmt: skip
-    return np.array(tied, dtype=np.int64).reshape(-1, 3)
+    return np.array(tied, dtype=np.int64).reshape(-1, 5)

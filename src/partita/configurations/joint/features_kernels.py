@@ -33,8 +33,9 @@ class Mentions(NamedTuple):
     `attributes` are small numbers (the columns of `codes`); `types` are probabilities in
     thousandths; `strings` the numbers of text, stem, initials and compact text; the four sets
     `words`, `names`, `numerals` and `modifiers` ascending word numbers of each mention; `links`
-    what a mention is in apposition to and is the predicate of, or is denied to be; `kin` relates
-    words, `rarity` is that of a word number; `phrases` are unit vectors of the mentions' words.
+    what a mention is in apposition to, is the predicate of, is denied to be, and pronouns of other
+    people beside it; `kin` relates words, `rarity` is that of a word number; `phrases` are unit
+    vectors of the mentions' words.
     """
 
     attributes: Attributes
@@ -193,6 +194,9 @@ def _structure(attributes: Attributes, tied: IntArray, i: int, j: int) -> int:
         bits |= code.PREDICATED
     if tied[j, denied] == i or tied[i, denied] == j:
         bits |= code.DENIED
+    for beside in range(denied + 1, tied.shape[1]):
+        if tied[j, beside] == i or tied[i, beside] == j:
+            bits |= code.BESIDE
     return bits
 
 

@@ -72,6 +72,7 @@ STATIC_CELL = np.array([k for k in range(OWN, CODES) if k not in RELATIVE])
 STATIC_NEW = np.array([k for k in range(NEW_CODES) if k not in RELATIVE_NEW])
 NEW_ROW = 0  # of sums and of known scores: that of "new"; cells follow in the order of slots
 DENIAL = 12.0  # less for a cell with a mention that this one is denied to be
+BESIDES = 4.0  # less for a cell with the I or you of the speech in which this is he or she
 TOGETHER = 2**18  # places of cells in the configurations that grow together
 
 
@@ -343,8 +344,9 @@ def choose(
             heads[slot] = entry
             known_scores[entry] = _score(network, view, slot, key, choice)
         scores[r] = scale * known_scores[entry]
-        if r < found and cells.bits[row_of_cells[near[r]]] & code.DENIED:
-            scores[r] -= DENIAL
+        bits = cells.bits[row_of_cells[near[r]]] if r < found else 0
+        if bits & (code.DENIED | code.BESIDE):
+            scores[r] -= DENIAL if bits & code.DENIED else BESIDES
         top = max(top, scores[r])
     group = CLASSES * KIND_GROUPS[mentions.attributes[j, code.KIND]]
     choice.found[0], choice.found[1] = found, others

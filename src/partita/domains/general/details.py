@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from partita.core import Assertion, Template
@@ -31,6 +32,9 @@ UNITS = {"$", "€", "£", "¥", "%", "percent", "usd", "eur", "gbp"}
 YEAR = re.compile(r"(1[0-9]|20|21)[0-9]{2}s?|[0-9]{1,2}[/.-][0-9]{1,2}([/.-][0-9]{2,4})?")
 FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
 SECOND = frozenset({"you", "your", "yours", "yourself"})
+HE = frozenset({"he", "him", "his", "himself"})
+SHE = frozenset({"she", "her", "hers", "herself"})
+PERSONS_OF_TALK = (FIRST_PERSON, SECOND, HE, SHE)
 HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
 POSSIBLE = 0.05  # least probability of a type that the last word of a name decides
 CLEAR = 0.9  # least share of women, or of men, with a given name that tells the gender
@@ -430,11 +434,13 @@ def _name_parts(entity_type: str, name: str) -> dict[str, str]:
 
 MAIL_FIELDS = frozenset({"bcc", "cc", "date", "from", "re", "reply-to", "sent", "subject", "to"})
 GREETING = re.compile(r"(?:^|\n)\s*(?:Dear|Hi|Hello|Hey) ([A-Z][^,:!\n]{0,60})[,:!]?\s*(?=\n)")
+SIGNED = r"\s*([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,3})\s*?(?:,|\n|\Z)"
 CLOSING = re.compile(
-    r"\n\s*(?:(?:With )?(?:best|kind|warm)(?: (?:wishes|regards))?|regards|sincerely|yours"
-    r"(?: \w+)?|love|thanks|thank you|cheers)[,.!]?\s*\n+\s*([A-Z][^\n,]{0,60})",
-    re.IGNORECASE,
+    r"\n\s*(?i:(?:(?:with )?(?:best|kind|warm)(?: (?:wishes|regards))?|regards|sincerely|yours"
+    r"(?: \w+)?|love|thanks|thank you|cheers)[,.!]?\s*\n)" + SIGNED
 )
+SENDER = re.compile(r"^From: ", re.MULTILINE)
+SIGNATURE = re.compile(rf"\n\s*\n{SIGNED}\s*\Z")
 
 
 @dataclass(slots=True)
@@ -449,23 +455,40 @@ class _Talk:
 
 def speakers(
     text: str, sentences: Sequence[Sequence[Expression]], templates: Sequence[Template]
-) -> dict[str, dict[str, str]]:
+) -> dict[str, dict[str, Any]]:
     """Return what is known of who speaks: contexts by template.
 
     SPEAKER names who says a mention. SPOKEN_BY is the mention that names who *I* or *you* is.
+    BESIDES are pronouns of the same speech or letter that are others: *I* and *you* are neither he
+    nor she.
     """
     talks = [*_turns(text), *_letters(text), *_quoted(text, sentences)]
     if not talks:
         return {}
     named, said = _named(templates), _shortest(talks)
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Any]] = {}
+    latest: dict[tuple[int, int], str] = {}  # pronouns by talk and kind
     for template in templates:
         if (talk := said(template.start)) is not None:
+            if besides := _others(template, id(talk), latest):
+                found[template.id] = {"BESIDES": besides}
             if (who := named.get(talk.speaker)) is not None:
-                found[template.id] = {"SPEAKER": str(who.slots.get("NAME") or who.text)}
+                speaker = str(who.slots.get("NAME") or who.text)
+                found.setdefault(template.id, {})["SPEAKER"] = speaker
             if (who := named.get(_meant(template, talk))) is not None:
                 found.setdefault(template.id, {})["SPOKEN_BY"] = who.id
     return found
+
+
+def _others(template: Template, talk: int, latest: dict[tuple[int, int], str]) -> list[str]:
+    """Return the latest pronouns of a talk that are others than a pronoun, and note the pronoun."""
+    word = template.text.lower()
+    kind = next((n for n, words in enumerate(PERSONS_OF_TALK) if word in words), -1)
+    if kind < 0 or template.form != "pronoun":
+        return []
+    others = (2, 3) if kind < 2 else (0, 1)
+    latest[talk, kind] = template.id
+    return [latest[talk, other] for other in others if (talk, other) in latest]
 
 
 def _shortest(talks: Sequence[_Talk]) -> Callable[[int], _Talk | None]:
@@ -520,16 +543,18 @@ def _calls(said: str, name: str) -> bool:
 
 
 def _letters(text: str) -> Iterator[_Talk]:
-    """Yield a letter or mail: who is greeted in it and who signs it."""
-    closing, greeting = CLOSING.search(text), GREETING.search(text)
-    if closing is None and greeting is None:
-        return
-    yield _Talk(
-        greeting.end() if greeting else 0,
-        closing.start() if closing else len(text),
-        closing.start(1) if closing else -1,
-        greeting.start(1) if greeting else -1,
-    )
+    """Yield letters and the mails of a thread: who is greeted in each and who signs it."""
+    edges = [0, *(mark.start() for mark in SENDER.finditer(text)), len(text)]
+    for start, end in pairwise(edges):
+        closing, greeting = CLOSING.search(text, start, end), GREETING.search(text, start, end)
+        signed = closing or (SIGNATURE.search(text, start, end) if greeting else None)
+        if signed:
+            yield _Talk(
+                greeting.end() if greeting else start,
+                signed.start(),
+                signed.start(1),
+                greeting.start(1) if greeting else -1,
+            )
 
 
 def _quoted(text: str, sentences: Sequence[Sequence[Expression]]) -> Iterator[_Talk]:
