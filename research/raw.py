@@ -25,6 +25,7 @@ from partita.core import (
 from partita.core.configurations import mean_linkage
 from partita.corpora.documents import corpus_document, read_corpora, read_placed
 from partita.corpora.keys import match_mentions
+from partita.domains.general.domain import general_templates
 from partita.entities.answer import LINKED, settled
 from partita.errors import InputError
 from partita.evaluation.calibration import (
@@ -39,7 +40,6 @@ from partita.evaluation.rows import table
 from partita.evaluation.scores import CoreferenceScores, ScoreTally, scores
 from partita.evaluation.splits import allowed_bits
 from partita.text.analysis import Analyser, shipped_analyser
-from partita.text.expressions import PlacedSentence, expressions, templates
 from partita.text.messages import parse_message
 from partita.text.raw_messages import RawMessage
 from partita.training.joint import train_joint
@@ -414,7 +414,6 @@ def _raw_row(
 
 
 FOLDS = 5
-RULE = "analyser"  # where templates of found mentions come from
 
 
 class TextModels(NamedTuple):
@@ -425,9 +424,9 @@ class TextModels(NamedTuple):
 
 
 def text_templates(analyser: Analyser, name: str, text: str) -> tuple[Template, ...]:
-    """Return the templates of the mentions that an analyser finds in a text."""
+    """Return the templates that `partita run` has of a text, by an analyser."""
     message = parse_message(RawMessage(name, text, name))
-    return document_templates(analyser.analyse(message), message.text, RULE)
+    return general_templates(analyser.analyse(message), message.text)
 
 
 def train_text_models(
@@ -466,19 +465,9 @@ def keyed_by_folds(models: FoldModels) -> list[Document]:
     gold, found = [], []
     for document, sentences in out_of_fold(models):
         gold.append(corpus_document(document))
-        templates = document_templates(sentences, document.text, RULE)
+        templates = general_templates(list(sentences), document.text)
         found.append(keyed_document(gold[-1], templates))
     return [*gold, *found]
-
-
-def document_templates(
-    sentences: Iterable[PlacedSentence], text: str, rule: str
-) -> tuple[Template, ...]:
-    """Return the templates of all mentions of a text, in text order."""
-    made: list[Template] = []
-    for sentence in sentences:
-        made += templates(expressions(sentence), len(made) + 1, text, 0, rule)
-    return tuple(made)
 
 
 def keyed_document(gold: Document, found: Sequence[Template]) -> Document:

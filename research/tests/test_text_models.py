@@ -55,7 +55,7 @@ def test_both_kinds_of_documents_are_learned_from(
     models = train_text_models([file], settings=SMALL, folds=3)
     assert len(learned) == 24
     rules = [{template.rule for template in one.templates} for one in learned]
-    assert rules == [{"corefud"}] * 12 + [{"analyser"}] * 12
+    assert rules == [{"corefud"}] * 12 + [{"general"}] * 12
     assert all(str(one.key) == "(m1 m3) (m2 m4)" for one in learned)
     found = text_templates(models.analyser, "x", "Eve sees the dog. She likes the dog.")
     assert [template.text for template in found] == ["Eve", "the dog", "She", "the dog"]
