@@ -32,7 +32,35 @@ from partita.views.palette import colour
 HERE = Path(__file__).parent
 
 
-ORDINARY = ("news", "biography", "mail", "police", "medical", "minutes", "review")
+# The texts, and what is wrong with what comes out, by a reader.
+ORDINARY = {
+    "news": (
+        "the ferry and the ferry line are two entities, *we* and *our* are not the "
+        "fishermen, and the boats of the second sentence are not the three electric boats."
+    ),
+    "biography": (
+        "*the couple* is Clara Whitcombe alone, and *her own* is cut out of *a survey of her own*."
+    ),
+    "mail": (
+        "*a room for thirty* is not the room that was cancelled, and the second and third "
+        "*it* of the answer are this room, not the library."
+    ),
+    "police": (
+        '*them* in "identified them" are the watches and not the two men, *its* in "its '
+        'number" means the van and not the bakery.'
+    ),
+    "medical": (
+        "four pronouns after *Dr. Shah* are Edith Lowe, *the drug* is furosemide and no "
+        "organization."
+    ),
+    "minutes": (
+        'the list of those present is a mention called J. Barlow, *it* in "could be mended" '
+        "is the tank, and *It was agreed* stands for nothing."
+    ),
+    "review": (
+        'Kestrel is a firm and no person, *its* in "its weak point" is the kettle, *you* is no *I*.'
+    ),
+}
 
 
 def ordinary_texts() -> str:
@@ -44,7 +72,8 @@ def ordinary_texts() -> str:
         printed = str(partita.run(path)).strip().splitlines()[1:]  # without the file's path
         text = path.read_text(encoding="utf-8").strip()
         parts += ["", f"## {name.capitalize()}", "", "```text", text, "```", ""]
-        parts += ["```text", *printed, "```"]
+        wrong = textwrap.fill(f"What is wrong: {ORDINARY[name]}", 100)
+        parts += ["```text", *printed, "```", "", wrong]
     return "\n".join(parts) + "\n"
 
 
