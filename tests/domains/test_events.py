@@ -166,8 +166,6 @@ def test_results_show_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert attack["templates"] == ["V1", "V2"]
     assert attack["slots"]["AGENT"][0]["value"] == ["REBELS"]
     assert len({one["id"] for one in entities}) == len(entities) == 2
-    CliRunner().invoke(app, ["report", "r", "--store", "s.db", "--out", "r.html"])
-    assert "ATTACK" in Path("r.html").read_text()
     table = ["--table", "entities", "--to", "csv", "--out", "e.csv"]
     CliRunner().invoke(app, ["export", "r", "--store", "s.db", *table])
     assert "ATTACK" in Path("e.csv").read_text()

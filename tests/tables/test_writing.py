@@ -43,13 +43,12 @@ def test_a_name_without_a_format_is_refused(tmp_path: Path) -> None:
         write_table(tmp_path / "t.xlsx", COLUMNS)
 
 
-@pytest.mark.parametrize("command", ["solve", "cluster"])
 @pytest.mark.parametrize("safe", [False, True])
-def test_the_commands_have_the_option(tmp_path: Path, command: str, safe: bool) -> None:
+def test_the_commands_have_the_option(tmp_path: Path, safe: bool) -> None:
     scores, out = tmp_path / "scores.csv", tmp_path / "clusters.csv"
     scores.write_text("left,right,probability\n=A1,-5,0.9\n")
-    options = ["--clusters" if command == "solve" else "--out", str(out)]
-    run = CliRunner().invoke(app, [command, str(scores), *options, *["--excel-safe"] * safe])
+    options = ["--out", str(out), *["--excel-safe"] * safe]
+    run = CliRunner().invoke(app, ["cluster", str(scores), *options])
     assert run.exit_code == 0, run.output
     table = read_table(out)
     assert list(table.column(table.columns[0])) == (["'=A1", "'-5"] if safe else ["=A1", "-5"])
