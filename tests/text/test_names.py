@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from partita.domains.general.domain import domain
 from partita.text.layout import parse_layout
+from partita.text.mentions import titles_below_names
 
 TEXTS = [
     json.loads(line)
@@ -83,3 +85,17 @@ def test_a_title_is_not_the_head_of_a_name_and_says_the_gender(
 ) -> None:
     (found,) = (one for one in domain.extract(parse_layout("text", text)) if one.text == name)
     assert (found.head, found.type, found.slots.get("GENDER")) == (head, "person", gender)
+
+
+def test_a_noun_at_the_end_of_a_sentence_stays_in_it() -> None:
+    words = ["there", "goes", "the", "dog", "Mary", "left"]
+    heads = np.array([1, -1, 3, 1, 1, -1])
+    subject, modifier, other = 1, 2, 0
+    relations = np.array([other, other, other, subject, subject, other], dtype=np.uint8)
+    named = np.array([word == "Mary" for word in words])
+    apart, joined = (heads.copy(), relations.copy()), (heads.copy(), relations.copy())
+    titles_below_names(words, named, np.array([4, 6]), *apart, modifier, subject)
+    assert apart[0].tolist() == heads.tolist()
+    assert apart[1].tolist() == relations.tolist()
+    titles_below_names(words, named, np.array([6]), *joined, modifier, subject)
+    assert (joined[0][3], joined[1][3]) == (4, modifier)

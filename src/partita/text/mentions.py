@@ -259,9 +259,10 @@ def titles_below_names(
     subjects = relations == subject
     twice = subjects[:-1] & subjects[1:] & (heads[:-1] == heads[1:]) & named[1:] & ~named[:-1]
     for noun in np.flatnonzero(twice).tolist():
-        if words[noun][0].islower() and words[noun] not in PARTS:
-            start = bounds[int(np.searchsorted(ends, noun, side="right"))]
-            heads[noun], relations[noun] = noun + 1 - start, modifier
+        sentence = int(np.searchsorted(ends, noun, side="right"))
+        within = noun + 1 < bounds[sentence + 1]  # heads of the next sentence count from its start
+        if within and words[noun][0].islower() and words[noun] not in PARTS:
+            heads[noun], relations[noun] = noun + 1 - bounds[sentence], modifier
 
 
 def _swap(heads: IntArray, first: int, last: int) -> None:
