@@ -119,16 +119,6 @@ id,first name,surname,born,city,phone
 3,Bob,Jones,1981-12-24,Oslo,
 4,Rob,Jones,1981-12-24,Oslo,555-9876
 """
-MASSES = (
-    {"object": "depot", "slot": "city", "source": "a", "reliability": 0.9,
-     "masses": [{"values": ["Lima", "Oslo"], "mass": 0.6}, {"values": None, "mass": 0.4}]},
-    {"object": "depot", "slot": "city", "source": "b",
-     "distribution": [{"value": "Lima", "probability": 0.5},
-                      {"value": "Bonn", "probability": 0.25}]},
-    {"set": "S", "source": "c", "distribution": [
-        {"value": [["A", "B"], ["C"]], "probability": 0.5},
-        {"value": [["A"], ["B", "C"]], "probability": 0.5}]},
-)  # fmt: skip
 MENTIONS = (
     {"document": "input", "start": 0, "end": 3, "type": "PERSON", "id": "m1"},
     {"document": "input", "start": 14, "end": 17, "id": "m2"},
@@ -325,9 +315,7 @@ def _pair_targets() -> list[Target]:
 
 
 def _fusion_targets() -> list[Target]:
-    from partita.app.fuse import fuse_masses
     from partita.fusion.claim_files import read_claims
-    from partita.fusion.mass_functions import read_masses
     from partita.fusion.record_files import Slots, judgement_records, table_records
     from partita.fusion.sources import (
         read_nesting,
@@ -335,7 +323,6 @@ def _fusion_targets() -> list[Target]:
         read_reliabilities,
         read_truths,
     )
-    from partita.options import FuseOptions
     from partita.rules.domain_files import read_domain
 
     slots = Slots(read_domain("depots").schema, ("FACILITY", "UNIT", "EQUIPMENT"))
@@ -351,10 +338,6 @@ def _fusion_targets() -> list[Target]:
         Target("judgements", "csv", (JUDGEMENTS,), judgement_records, "input.csv"),
         Target("record accounts", "csv", (records,), lambda path: table_records(path, slots),
                "input.csv"),
-        Target("masses", "jsonl", (lines(MASSES),), read_masses, "input.jsonl"),
-        Target("combined masses", "jsonl", (lines(MASSES[:2]),),
-               lambda path: fuse_masses([path], FuseOptions(kinds={"": "beliefs"})),
-               "input.jsonl"),
         Target("truths", "csv", ("object,slot,value\ndepot,city,Lima\nbridge,city,Bonn\n",),
                lambda path: read_truths(path, ["city"]), "input.csv"),
         Target("reliabilities", "csv", ("source,reliability\na,.9\nb,0.5\n",), read_reliabilities,
@@ -428,7 +411,6 @@ def _service_targets() -> list[Target]:
         for name, content, sources in (
             ("a.csv", cities, "abc"),  # without reliabilities each input takes twice as long
             ("b.csv", JUDGEMENTS, "xy"),
-            ("c.jsonl", lines(MASSES[:2]), "b"),
         )
     )  # fmt: skip
     pairs = [["A", "B", 0.671], ["A", "C", 0.0], ["B", "C", 0.3], ["A", "D", 0.505]]

@@ -447,7 +447,7 @@ class FuseOptions(Options):
     truth: Any = option("True values (object,value) to evaluate against", type=Path)
     known: Any = option("True values of some objects to learn from", type=Path)
     reliability: Any = option(
-        "Fixed reliabilities (source,reliability); the others are estimated, or 1 for beliefs",
+        "Fixed reliabilities (source,reliability); the others are estimated",
         type=Path,
     )
     hierarchy: Any = option("Hierarchy of values (name,parent or id,name,parentID)", type=Path)
@@ -470,7 +470,7 @@ class FuseOptions(Options):
     )
     kinds: Any = option(
         "Kind of a slot: closed, open, number, date, several, people or state. Kind of a file: "
-        "reports, records, claims, judgements or beliefs. Repeatable",
+        "reports, records, claims or judgements. Repeatable",
         flag="--kind",
         metavar="[NAME=]KIND",
         type=list[str],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import partita
 from partita.app.batch import Failures
 from partita.app.cluster import answered_or_failed
 from partita.app.solve import read_sets
-from partita.errors import InputError, PartitaError
+from partita.errors import InputError
 from partita.linkage.sets import Sets
 
 TEXT = "Anna met Tom. She smiled."
@@ -161,24 +160,3 @@ def test_records_of_a_source_that_fails_are_left_out(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="1 source or slot failed"):
         found = partita.fuse([*tables, bad], errors="report")
     assert found.values == partita.fuse(tables).values
-
-
-def test_beliefs_in_total_conflict_are_reported(tmp_path: Path) -> None:
-    path = tmp_path / "beliefs.jsonl"
-    rows = [("x", "A", "red"), ("x", "B", "blue"), ("y", "A", "red"), ("y", "B", "red")]
-    lines = [
-        {
-            "object": name,
-            "slot": "colour",
-            "source": source,
-            "masses": [{"values": [value], "mass": 1.0}],
-        }
-        for name, source, value in rows
-    ]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    with pytest.raises(PartitaError, match="total conflict"):
-        partita.fuse(path)
-    with pytest.warns(UserWarning, match="1 source or slot failed"):
-        found = partita.fuse(path, errors="report")
-    assert [one.name for one in found.failures] == ["slot colour of x"]
-    assert found.most_probable.keys() == {("y", "colour")}

@@ -1,9 +1,8 @@
-"""Fuse what several sources say: claims, records, results of runs, judgements or beliefs."""
+"""Fuse what several sources say: claims, records, results of runs or judgements."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
@@ -25,7 +24,6 @@ from partita.fusion.copying import Copying
 from partita.fusion.fuse import Fused, FusionSettings, ValueChange, changes_without, fuse_slots
 from partita.fusion.kinds import Reading
 from partita.fusion.sources import (
-    BELIEFS,
     CLAIMS,
     HIERARCHY,
     JUDGEMENTS,
@@ -49,13 +47,12 @@ from partita.tables import Table, read_table
 from partita.tables.reading import is_frame
 from partita.templates.schema import Schema
 from partita.templates.slots import symbol
-from partita.views.fusion import entities_json, fused_json, held_out_plots, masses_json
+from partita.views.fusion import entities_json, fused_json, held_out_plots
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
     from partita.domains import Domain
     from partita.fusion.entities import EntityChange, FusedRecords, Task
-    from partita.fusion.mass_functions import CombinedMasses, MassFile, SourceMasses
     from partita.fusion.record_files import Slots
     from partita.fusion.record_sets import Known, LinkedTable, Linker
     from partita.fusion.run_results import RunResults
@@ -138,39 +135,16 @@ class EntityFusion:
     failures: tuple[Failure, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MassFusion:
-    """The combined mass functions, those of the sources, and the reliabilities that are set."""
-
-    combined: tuple[CombinedMasses, ...]
-    masses: tuple[SourceMasses, ...]
-    reliabilities: Mapping[str, float]
-    changes: tuple[ValueChange, ...] = ()
-    notes: tuple[str, ...] = ()
-    failures: tuple[Failure, ...] = ()
-
-    @property
-    def claims(self) -> dict[str, int]:
-        """The number of mass functions of each source."""
-        return dict(sorted(Counter(one.source for one in self.masses).items()))
-
-
 def fuse_sources(sources: Sequence[Any], options: FuseOptions | None = None) -> AnyFusion:
     """Fuse sources: link records first where they name no objects, else fuse claims by object.
 
-    Mass functions are combined, with claims beside them. A source or slot that fails is raised or
-    reported, as `errors` says.
+    A source or slot that fails is raised or reported, as `errors` says.
     """
     chosen = options or FuseOptions()
     failures = Failures(chosen.errors)
     read = read_sources(sources, chosen, failures)
-    if any(one.kind == BELIEFS for one in read):
-        fuse_read: Callable[..., AnyFusion] = fuse_masses
-    elif not chosen.columns and needs_linkage(read, chosen.domain):
-        fuse_read = fuse_entities
-    else:
-        fuse_read = fuse_claims
-    fusion = fuse_read(read, chosen)
+    linked = not chosen.columns and needs_linkage(read, chosen.domain)
+    fusion: AnyFusion = fuse_entities(read, chosen) if linked else fuse_claims(read, chosen)
     failures += fusion.failures
     return replace(fusion, failures=failures.warned("source or slot"))
 
@@ -397,7 +371,7 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
     chosen = _with_tables(options)
     failures = Failures(chosen.errors)
     read = read_sources(sources, chosen)
-    _refuse_options(chosen, "is for claims; reports and records follow their domain")
+    _refuse_options(chosen)
     if hierarchies := [one for one in read if one.kind == HIERARCHY]:
         problem = "is a hierarchy, which is for claims; reports and records follow their domain"
         raise InputError(problem, file=hierarchies[0].name)
@@ -565,8 +539,8 @@ def _record_notes(records: SourceRecords, fused: FusedRecords) -> list[str]:
     return notes
 
 
-def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None:
-    """Raise an error for an option that does not apply; `others` are further options."""
+def _refuse_options(options: FuseOptions) -> None:
+    """Raise an error for an option that does not apply to reports and records."""
     values = {
         "--truth": options.truth,
         "--known": options.known,
@@ -577,69 +551,14 @@ def _refuse_options(options: FuseOptions, reason: str, **others: object) -> None
         "--one-to-one": options.one_to_one,
         "--discount-copies": options.discount_copies or None,
         "--kind of a slot": _kinds(options, False) or None,
-        **{f"--{name}": value or None for name, value in others.items()},
-    }  # fmt: skip
+    }
     for option, value in values.items():
         if value is not None:
-            raise InputError(f"{option} {reason}")
+            problem = "is for claims; reports and records follow their domain"
+            raise InputError(f"{option} {problem}")
 
 
-def fuse_masses(sources: Sequence[Any], options: FuseOptions | None = None) -> MassFusion:
-    """Combine mass functions by Dempster's rule, with claims beside them.
-
-    Reliabilities are not learned. They are those of `reliability` and of the sources, else 1.
-    """
-    from partita.fusion.mass_functions import combine_masses, mass_changes_without
-
-    chosen = _with_tables(options)
-    failures = Failures(chosen.errors)
-    names = ("columns", "tolerance", "domain", "parameters", "latest")
-    others = {name: getattr(chosen, name) for name in names}
-    _refuse_options(chosen, "does not apply to beliefs", **others)
-    fixed = {} if chosen.reliability is None else read_reliabilities(chosen.reliability)
-    mass_files = _mass_files(read_sources(sources, chosen), fixed, failures)
-    masses = tuple(function for file in mass_files for function in file.masses)
-    _refuse_unknown(fixed, (function.source for function in masses), chosen)
-    reliabilities = _joined_reliabilities(mass_files) | fixed
-    ignored = sorted(name for name, r in reliabilities.items() if r == 0.0)
-    notes = [*_table_notes(chosen), *(note for file in mass_files for note in file.notes)]
-    notes += [f"{name} has reliability 0 and has no effect" for name in ignored]
-    combined = combine_masses(masses, reliabilities, failures.caught)
-    changes: tuple[ValueChange, ...] = ()
-    if chosen.without is not None:
-        changes = mass_changes_without(chosen.without, combined, masses, reliabilities)
-    return MassFusion(combined, masses, reliabilities, changes, tuple(notes), tuple(failures))
-
-
-def _joined_reliabilities(files: Sequence[MassFile]) -> dict[str, float]:
-    """Return the reliabilities of all files; two for one source are an error."""
-    reliabilities: dict[str, float] = {}
-    for file in files:
-        for source, r in file.reliabilities.items():
-            if (before := reliabilities.setdefault(source, r)) != r:
-                problem = f"reliability of {source} is {r:g}, in another file {before:g}"
-                raise InputError(problem, file=file.masses[0].place.file)
-    return reliabilities
-
-
-def _mass_files(
-    sources: Sequence[FuseSource], reliabilities: Mapping[str, float], failures: Failures
-) -> list[MassFile]:
-    """Read beliefs; claims beside them become simple support functions."""
-    from partita.fusion.mass_functions import claim_masses, read_masses
-
-    for one in sources:
-        if one.kind in (REPORTS, HIERARCHY):
-            what = "results of run" if one.kind == REPORTS else "a hierarchy"
-            raise InputError(f"is {what}; expected beliefs or claims beside beliefs", file=one.name)
-    said = [one for one in sources if one.kind == BELIEFS]
-    beliefs = _each_read(said, read_masses, failures)
-    others = [one for one in sources if one.kind != BELIEFS]
-    claims = _each_read(others, lambda one: read_claims(one.table), failures)
-    return [*beliefs, claim_masses(join_claims(*claims), reliabilities)] if claims else beliefs
-
-
-AnyFusion = Fusion | EntityFusion | MassFusion
+AnyFusion = Fusion | EntityFusion
 
 
 def fuse_contents(
@@ -664,8 +583,6 @@ def fuse_contents(
                                          "after_probability"}]}}
     Of claims and judgements alone: {"version", "notes", "objects", "sources", "copying", "slots",
     "without"?} as for claims, every slot of an object with its "conflict".
-    Of beliefs: {"version", "notes", "objects", "sources", "without"}, every value also with its
-    "belief" and "plausibility".
     Errors are PartitaError and name the source by its name.
     """
     chosen = options or FuseOptions()
@@ -696,9 +613,6 @@ def report_of(fused: AnyFusion, without: str | None = None) -> dict[str, Any]:
     """Return a fusion as `partita fuse --json` writes it."""
     if isinstance(fused, EntityFusion):
         return entities_json(fused.fused, fused.domain, fused.changes, without)
-    if isinstance(fused, MassFusion):
-        inputs = (fused.combined, fused.masses, fused.reliabilities)
-        return masses_json(*inputs, fused.changes, without)
     return fused_json(fused.fused, fused.measured, fused.changes, without)
 
 
@@ -806,9 +720,7 @@ def _believed_values(fusion: AnyFusion) -> Iterator[BelievedValue]:
                     yield BelievedValue(entity.id, name, text, p, sources)
                 yield from _unknown(entity.id, name, slot.unknown)
         return
-    combined = fusion.combined if isinstance(fusion, MassFusion) else None
-    beliefs = () if isinstance(fusion, MassFusion) else fusion.fused.slots
-    for one in combined or (answer for belief in beliefs for answer in answers(belief)):
+    for one in (answer for belief in fusion.fused.slots for answer in answers(belief)):
         for said in one.values:
             text = _text(said.value)
             yield BelievedValue(one.object, one.slot, text, said.probability, said.sources)
@@ -829,14 +741,10 @@ def _source_reliabilities(fusion: AnyFusion) -> Iterator[SourceReliability]:
         for one in (trust for belief in fusion.fused.slots for trust in belief.trust):
             low_high = (one.low, one.high)
             yield SourceReliability(one.source, one.slot, one.reliability, *low_high, one.claims)
-    elif isinstance(fusion, EntityFusion):
+    else:
         for trust in fusion.fused.source_trusts():
             low_high = (trust.low, trust.high)
             yield SourceReliability(trust.source, "", trust.reliability, *low_high, trust.claims)
-    else:
-        for source, claims in fusion.claims.items():
-            r = fusion.reliabilities.get(source, 1.0)
-            yield SourceReliability(source, "", r, r, r, claims)
 
 
 def _copying(fusion: AnyFusion) -> Iterator[dict[str, Any]]:
@@ -883,9 +791,7 @@ def fuse(
     `claims` is a file, a data frame, a list of dicts, a list of tuples (object, source, value) or
     (object, source, slot, value), a list of files and data frames, or a mapping from the names of
     sources to these. Columns are those of the files of `partita fuse`: object, source and either
-    value or one column for each slot. Without a column source, each file or name is a source. Rows
-    with the fields object, slot, source and masses are mass functions, which Dempster's rule
-    combines.
+    value or one column for each slot. Without a column source, each file or name is a source.
 
     `truth` (to measure against), `known` (to learn from), `reliability`, `hierarchy` and `objects`
     are tables in the same forms, or mappings: truths by object, reliabilities by source, parents

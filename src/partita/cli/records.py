@@ -391,8 +391,7 @@ class FuseCommand(FuseOptions):
 
     sources: tuple[Path, ...] = argument(
         "Results of run (JSONL), records (a column per slot), claims (object,source,value) or "
-        "judgements (left,right,source,same), as CSV, JSONL, Parquet or TSV; or beliefs (mass "
-        "functions over sets of values, JSONL)",
+        "judgements (left,right,source,same), as CSV, JSONL, Parquet or TSV",
         "SOURCE...",
     )
     json: bool = option(REPORT_JSON, False)
@@ -405,8 +404,7 @@ def fuse(options: FuseCommand, console: Console) -> None:
     Each value of each object gets a probability. The reliability of each source is
     estimated from how sources agree, unless it is given. Results of run, and
     records that do not name their object, are linked first: Partita computes which
-    of them describe the same thing, with probabilities. Beliefs are combined by
-    Dempster's rule: each value gets a belief, a plausibility and a probability.
+    of them describe the same thing, with probabilities.
 
     \b
     Examples:
@@ -414,7 +412,6 @@ def fuse(options: FuseCommand, console: Console) -> None:
       partita fuse answers.csv --one-to-one _ --truth truth.csv --json
       partita fuse places.csv --hierarchy hierarchy.csv --without wikiquote
       partita fuse reports.jsonl table.csv --without table
-      partita fuse beliefs.jsonl --reliability reliabilities.csv
     """
     from partita.app.fuse import fuse_sources
 
@@ -430,7 +427,7 @@ def fuse(options: FuseCommand, console: Console) -> None:
 
 
 def _pieces(fusion: "AnyFusion", without: str | None, json: bool) -> Iterator[str]:
-    from partita.app.fuse import EntityFusion, MassFusion
+    from partita.app.fuse import EntityFusion
     from partita.views import fusion as views
 
     if json:
@@ -443,9 +440,6 @@ def _pieces(fusion: "AnyFusion", without: str | None, json: bool) -> Iterator[st
         if without is not None:
             yield from views.entity_changes_text(fusion.changes, without)
         return
-    if isinstance(fusion, MassFusion):
-        yield from views.masses_text(fusion.combined, fusion.masses, fusion.reliabilities)
-    else:
-        yield from views.claims_text(fusion.fused, fusion.measured)
+    yield from views.claims_text(fusion.fused, fusion.measured)
     if without is not None:
         yield from views.changes_text(fusion.changes, without)

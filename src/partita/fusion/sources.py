@@ -20,10 +20,10 @@ from partita.tables.columns import ids_of
 from partita.templates.slots import StateGroup, checked_groups, symbol
 
 REPORTS, RECORDS, CLAIMS = "reports", "records", "claims"
-JUDGEMENTS, BELIEFS, HIERARCHY = "judgements", "beliefs", "hierarchy"
-SOURCES = (REPORTS, RECORDS, CLAIMS, JUDGEMENTS, BELIEFS)
-SNIFFED_BYTES = 1 << 16  # of a file, to recognise results and beliefs
-JSON_FIELDS = ("set", "singletons", "masses", "distribution")
+JUDGEMENTS, HIERARCHY = "judgements", "hierarchy"
+SOURCES = (REPORTS, RECORDS, CLAIMS, JUDGEMENTS)
+SNIFFED_BYTES = 1 << 16  # of a file, to recognise results
+JSON_FIELDS = ("set", "singletons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ def read_source(
     if isinstance(value, str | os.PathLike | Content):
         name, value = _bytes(value)
         forced = _forced_kind(name, kinds or {})
-        if (kind := forced or json_kind(value)) in (REPORTS, BELIEFS):
-            return FuseSource(name, kind, value)
+        if (forced or json_kind(value)) == REPORTS:
+            return FuseSource(name, REPORTS, value)
     table = claim_table(value, columns, name=name)
     forced = forced or _forced_kind(table.name, kinds or {})
     return FuseSource(table.name, forced or (CLAIMS if columns else table_kind(table)), table)
@@ -130,7 +130,7 @@ def table_kind(table: Table) -> str:
 
 
 def json_kind(content: bytes) -> str:
-    """Return "reports" or "beliefs" by the fields of the first line of JSON, else ""."""
+    """Return "reports" if the first line of JSON has the fields of results, else ""."""
     start = content[:SNIFFED_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
         return ""
@@ -146,9 +146,7 @@ def json_kind(content: bytes) -> str:
 
 
 def _json_kind(fields: set[str]) -> str:
-    if "version" in fields and fields & {"set", "singletons"}:
-        return REPORTS
-    return BELIEFS if fields & {"masses", "distribution"} and "version" not in fields else ""
+    return REPORTS if "version" in fields and fields & {*JSON_FIELDS} else ""
 
 
 Truths = dict[tuple[str, str], str]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,6 @@ from partita.views.layout import WIDTH, cell, clean, count_text, cut_text, text_
 if TYPE_CHECKING:  # claims are shown without what links records
     from partita.fusion.entities import EntityChange, FusedEntity, FusedRecords, ResolvedSet
     from partita.fusion.entity_values import EntitySlot
-    from partita.fusion.mass_functions import CombinedMasses, SourceMasses, ValueMasses
     from partita.fusion.source_records import SourceRecord
 
 MAX_OBJECTS = 20
@@ -176,7 +174,7 @@ def _wider_levels(answer: SlotAnswer) -> Iterator[ValueProbability]:
             before = level.probability
 
 
-def _sources_of_value(value: ValueProbability | ValueMasses) -> str:
+def _sources_of_value(value: ValueProbability) -> str:
     if not value.sources:
         return ""
     hidden = len(value.sources) - 4
@@ -610,81 +608,3 @@ def _set_json(resolved: ResolvedSet) -> dict[str, Any]:
         for a, b in np.argwhere(np.triu(conflict > MIN_CONFLICT, 1)).tolist()
     ]
     return document
-
-
-def masses_text(
-    combined: Sequence[CombinedMasses],
-    masses: Sequence[SourceMasses],
-    reliabilities: Mapping[str, float],
-) -> Iterator[str]:
-    """Yield the combined mass functions slot by slot, and the reliabilities of the sources."""
-    for slot in sorted({one.slot for one in combined}):
-        chosen = [one for one in combined if one.slot == slot]
-        count = sum(one.slot == slot for one in masses)
-        counts = f"{count_text(count, 'mass function')} about {count_text(len(chosen), 'object')}"
-        yield cut_text(f"{clean(slot)}: {counts}", WIDTH) + "\n"
-        yield "  probability  belief  plausibility\n"
-        for one in chosen[:MAX_OBJECTS]:
-            yield from _combined_text(one)
-        if len(chosen) > MAX_OBJECTS:
-            yield f"  … {len(chosen) - MAX_OBJECTS:,} more objects (--json has all)\n"
-        yield "\n"
-    yield f"  {'source':24}  {'reliability':11}  {'mass functions':>14}\n"
-    counted = Counter(one.source for one in masses)
-    for source in sorted(counted)[:MAX_SOURCES]:
-        reliability = f"{reliabilities.get(source, 1.0):.3f}"
-        yield f"  {cell(source, 24)}  {reliability:11}  {counted[source]:>14,}\n"
-    if len(counted) > MAX_SOURCES:
-        yield f"  … {len(counted) - MAX_SOURCES:,} more sources (--json has all)\n"
-
-
-def _combined_text(one: CombinedMasses) -> Iterator[str]:
-    yield cut_text(f"  {clean(one.object)}", WIDTH) + "\n"
-    for value in one.values[:MAX_VALUES]:
-        figures = f"{value.probability:13.4f}  {value.belief:.4f}  {value.plausibility:12.4f}"
-        yield cut_text(f"{figures}  {clean(value.value)}{_sources_of_value(value)}", WIDTH) + "\n"
-    if len(one.values) > MAX_VALUES:
-        yield f"{'':37}… {len(one.values) - MAX_VALUES:,} more values (--json has all)\n"
-    if one.unknown >= 0.00005:
-        yield f"{one.unknown:13.4f}  {0:.4f}  {one.unknown:12.4f}  unknown\n"
-    if one.conflict >= 0.00005:
-        yield f"{one.conflict:13.4f}{'':24}conflict between sources\n"
-
-
-def masses_json(
-    combined: Sequence[CombinedMasses],
-    masses: Sequence[SourceMasses],
-    reliabilities: Mapping[str, float],
-    changes: Sequence[ValueChange] = (),
-    without: str | None = None,
-) -> dict[str, Any]:
-    """Return the combined mass functions by object, what each source gave, and the sources."""
-    objects: dict[str, dict[str, Any]] = {}
-    for one in combined:
-        entry = objects.setdefault(one.object, {"object": one.object, "slots": {}, "said": []})
-        values = [{**asdict(value), "sources": list(value.sources)} for value in one.values]
-        entry["slots"][one.slot] = {
-            "values": values, "unknown": one.unknown, "conflict": one.conflict
-        }  # fmt: skip
-    for given in masses:
-        objects[given.object]["said"].append({
-            "source": given.source,
-            "slot": given.slot,
-            "masses": [asdict(focal_set) for focal_set in given.masses],
-            "file": given.place.file,
-            "line": given.place.line,
-        })  # fmt: skip
-    counted = Counter(one.source for one in masses)
-    sources = []
-    for source in sorted(counted):
-        r = reliabilities.get(source, 1.0)
-        figures = {"reliability": r, "low": r, "high": r, "given": source in reliabilities}
-        sources.append({"source": source, **figures, "claims": counted[source]})
-    return {
-        "version": 1,
-        "objects": list(objects.values()),
-        "sources": sources,
-        "without": None
-        if without is None
-        else {"source": without, "changes": [asdict(one) for one in changes]},
-    }

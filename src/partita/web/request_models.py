@@ -91,7 +91,7 @@ Probability = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Cell = Annotated[list[Name], Field(min_length=1)]
 Cells = Annotated[list[Cell], Field(description="Cells that contain every template once.")]
 Pair = Annotated[tuple[Name, Name, Probability], AfterValidator(_two_names)]
-Kind = Literal["reports", "records", "claims", "judgements", "beliefs"]
+Kind = Literal["reports", "records", "claims", "judgements"]
 SlotKind = Literal["closed", "open", "number", "date", "several", "people", "state"]
 
 
@@ -129,7 +129,7 @@ class SolveRequest(RequestModel):
 
 
 class Source(RequestModel):
-    """A file of claims, records, judgements, beliefs or results, with its content."""
+    """A file of claims, records, judgements or results, with its content."""
 
     name: Annotated[Name, AfterValidator(_file_name)]
     content: str

@@ -147,7 +147,7 @@
  * @property {any[]} [objects]
  * @property {FusedSet[]} [sets]
  * @property {any[]} sources
- * @property {any[]} [copying] not for beliefs
+ * @property {any[]} [copying]
  * @property {Record<string, any>} [slots] what was learned of each slot of claims
  * @property {string[]} notes
  * @property {Record<string, string>} runs which file is which run

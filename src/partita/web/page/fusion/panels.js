@@ -177,7 +177,6 @@ function intervalBar({ given, reliability, low, high }) {
 /** @param {Trust} trust */
 function claimsText(trust) {
   const { claims, right, rough = 0, rates = {}, given } = trust;
-  if (right === undefined) return plural(claims, "mass function");
   const wrong = trust.wrong ?? claims - right;
   const expected = [
     `${right.toFixed(1)} correct`,

@@ -27,7 +27,7 @@
  * @property {number} [high]
  * @property {boolean} [given]
  * @property {number} claims
- * @property {number} [right] not for beliefs
+ * @property {number} right
  * @property {number} [rough]
  * @property {number} [wrong]
  * @property {Record<string, any>} [rates]
@@ -85,17 +85,10 @@ function accountsOf(claims) {
   const byLine = Map.groupBy(claims, ({ source, file, line }) => JSON.stringify([source, file, line]));
   return [...byLine.values()].map((some) => ({
     source: some[0].source,
-    claims: some.map(({ slot, value, masses }) => [slot, value ?? massesText(masses)]),
+    claims: some.map(({ slot, value }) => [slot, value]),
     locations: [{ file: some[0].file, line: some[0].line }],
   }));
 }
-
-/** @param {{values: string[]|null, mass: number}[]} masses */
-const massesText = (masses) =>
-  masses
-    .filter(({ mass }) => mass > 0)
-    .map(({ values, mass }) => `${values ? values.join(" or ") : "any value"} ${mass}`)
-    .join("; ");
 
 /**
  * Return the reliabilities of each source by slot.
