@@ -59,7 +59,7 @@ def asked(address: str, path: str, body: Any = None) -> Any:
     request = urllib.request.Request(
         f"{address}/api/{path}", data, {"content-type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=120) as answer:
+    with urllib.request.urlopen(request, timeout=600) as answer:
         return json.load(answer)
 
 
@@ -83,13 +83,9 @@ def repeated(count: int, work: Callable[[threading.Event], Any]) -> Iterator[lis
             thread.join()
 
 
-def train(address: str, over: threading.Event) -> Any:
-    """A job with the keys that came in meanwhile, and how it ended."""
-    job = asked(address, f"runs/{RUN}/train", {})["job"]
-    while asked(address, f"jobs/{job}")["state"] in ("waiting", "running"):
-        if over.wait(0.5):
-            break
-    return asked(address, f"jobs/{job}")
+def train(address: str, _over: threading.Event) -> Any:
+    """The run made with the keys that came in meanwhile."""
+    return asked(address, f"runs/{RUN}/train", {})["run"]
 
 
 def solve_much(address: str, _over: threading.Event) -> str:
@@ -120,7 +116,7 @@ def test_64_clients_while_it_solves_and_trains(store: Path, ratio: Callable[...,
         one = heard(address, asks[:ALONE], 1)
         alone = heard(address, asks, CLIENTS)
         with (
-            repeated(1, partial(train, address)) as jobs,
+            repeated(1, partial(train, address)) as trained,
             repeated(LARGE_SOLVES, partial(solve_much, address)) as methods,
         ):
             time.sleep(1.0)  # all of them are under way
@@ -136,7 +132,6 @@ def test_64_clients_while_it_solves_and_trains(store: Path, ratio: Callable[...,
           f"with large work {p95(found):.4f} s; {len(methods)} large solves")  # fmt: skip
     assert errors == []
     assert len(found) == REQUESTS
-    assert [job["error"] for job in jobs if job["state"] == "failed"] == []
-    assert jobs
+    assert trained
     assert len(methods) >= LARGE_SOLVES
     assert p95(found) <= BOUND * p95(alone)

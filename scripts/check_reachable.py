@@ -34,10 +34,6 @@ REGISTERING = {
     "exception_handler", "register", "overload_method", "intrinsic", "lower_builtin",
 }  # fmt: skip
 ALLOWED = {
-    "partita.store.migrations.env": "run by Alembic",
-    "partita.store.migrations.versions.version_0001": "run by Alembic",
-    "partita.store.migrations.versions.version_0002": "run by Alembic",
-    "partita.store.migrations.versions.version_0003": "run by Alembic",
     "partita.web.worker": "started as a process of its own",
     "partita.compilation.__main__": "started by `make test`",
     "partita.compilation.build": "started by hatch_build.py",

@@ -214,7 +214,7 @@ def _is_command(module: str) -> bool:
 
     Alembic wants one name, `upgrade`, in every migration.
     """
-    rooms = ("cli", "web", "spark", "store.migrations")
+    rooms = ("cli", "web", "spark")
     return module.startswith(tuple(f"{PACKAGE}.{room}" for room in rooms))
 
 

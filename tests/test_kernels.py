@@ -37,7 +37,7 @@ LIKE_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if not found.name.endswith(("__main__", "compilation.compiler", "migrations.env")):
+        if not found.name.endswith(("__main__", "compilation.compiler")):
             yield importlib.import_module(found.name)
 
 

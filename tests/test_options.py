@@ -32,7 +32,7 @@ from partita.options import (
     declaration,
     declared_fields,
 )
-from partita.web import request_models as requests
+from partita.web import schemas as requests
 
 VERBS: dict[str, tuple[type[Options], type[Options]]] = {
     "run": (RunOptions, RunCommand),

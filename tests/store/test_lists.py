@@ -85,4 +85,4 @@ def test_only_the_rows_of_the_run_are_exported(filled, tmp_path):
             lines = [json.loads(line) for line in (tmp_path / "x").read_text().splitlines()]
             assert len(lines) == count
             assert all(line["run"] == "r" for line in lines)
-            assert bool(lines) == (table not in ("jobs", "models"))
+            assert bool(lines) == (table != "models")

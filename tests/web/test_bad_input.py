@@ -93,7 +93,6 @@ def test_a_get_that_goes_nowhere(client: httpx.Client, path: str, status: int, s
         (f"{AT}/messages", {"id": "x\ny", "text": "A depot."}, 422, "id"),
         ("/api/runs/nobody/messages", {"id": "x", "text": "A depot."}, 404, "nobody"),
         ("/api/runs/nobody/train", {}, 404, "nobody"),
-        (f"{AT}/train", {"epochs": 7}, 422, "epochs"),
         (KEYS, {"author": "ann"}, 422, "cells"),
         (KEYS, {"cells": CELLS}, 422, "author"),
         (KEYS, {"cells": CELLS[1:], "author": "ann"}, 422, "T1"),

@@ -13,7 +13,7 @@ from partita.app.workspace import Workspace
 from partita.fusion.kinds import KINDS
 from partita.fusion.sources import Content
 from partita.options import FuseOptions
-from partita.web.request_models import FuseRequest, parse
+from partita.web.schemas import FuseRequest, parse
 from web.test_bad_input import line_of
 from web.test_routes import plain
 

@@ -79,7 +79,7 @@ def test_tokens(given: list[tuple[bytes, bytes]], status: int) -> None:
 def test_the_page_and_health_ask_for_no_token() -> None:
     for path in ("/", "/style/base.css", "/api/health", "/apiary.js", "/api.css"):
         assert status_of([LOCAL], ServiceConfig(token=TOKEN), path=path) == 200
-    for path in ("/api/metrics", "/api/openapi.json", "/api", "/api/", "/api/health/x"):
+    for path in ("/api/runs", "/api/openapi.json", "/api", "/api/", "/api/health/x"):
         assert status_of([LOCAL], ServiceConfig(token=TOKEN), path=path) == 401
 
 

@@ -22,7 +22,7 @@ from partita.results.result_lines import schema
 from partita.text.raw_messages import RawMessage
 from partita.web.config import ServiceConfig
 from partita.web.server import running
-from patience import PATIENCE, until
+from patience import PATIENCE
 from web.conftest import SCRIPT, TEXTS
 
 ODD = next(name for name in TEXTS if SCRIPT in name)
@@ -41,7 +41,9 @@ def plain(value: Any) -> Any:
 
 
 def test_health_and_domains(client: httpx.Client) -> None:
-    assert got(client, "/api/health")["status"] == "ok"
+    health = got(client, "/api/health")
+    assert health["status"] == "ok"
+    assert health["waiting"]["workers"] == 0
     told = got(client, "/api/domains")
     assert "depots" in told["domains"]
     assert "joint" in told["models"]
@@ -178,27 +180,20 @@ def test_keys_are_kept_and_conflicts_are_told(client: httpx.Client) -> None:
 
 
 def test_what_a_key_teaches(client: httpx.Client) -> None:
-    """Next, training with progress, the new run, the measure."""
+    """Next, training, the new run, the measure."""
     chosen = got(client, f"{AT}/next?limit=2")
     assert chosen
     assert {"set", "message", "gain", "entropy_bits", "templates"} <= set(chosen[0])
     cells = [["T1", "T2", "T7"], ["T4"]]
     client.post(f"{AT}/sets/kinston.1/keys", json={"cells": cells, "author": "ann"})
-    begun = client.post(f"{AT}/train", json={})
-    assert begun.status_code == 202
-    told = ended(client, begun.json()["job"])
-    assert told["state"] == "done", told
-    assert told["progress"]
-    assert got(client, f"/api/runs/{told['result']['run']}")["parent"] == "demo"
+    answer = client.post(f"{AT}/train", json={})
+    assert answer.status_code == 201
+    trained = answer.json()
+    assert got(client, f"/api/runs/{trained['run']}")["parent"] == "demo"
+    assert trained["report"]["bits"]["after"] <= trained["report"]["bits"]["before"]
     assert got(client, f"{AT}/evaluation")["keys"] >= 1
-
-
-def ended(client: httpx.Client, job: str) -> Any:
-    def told() -> Any:
-        state = got(client, f"/api/jobs/{job}")
-        return state if state["state"] in ("done", "failed") else None
-
-    return until(told, "the end of the job")
+    again = client.post(f"{AT}/train").json()
+    assert (again["run"], again["model"]) == (trained["run"], trained["model"])
 
 
 def test_tables_as_files(client: httpx.Client, workspace: Workspace) -> None:
@@ -208,22 +203,6 @@ def test_tables_as_files(client: httpx.Client, workspace: Workspace) -> None:
     assert len(rows) == workspace.messages("demo")["total"]
     lines = client.get(f"{AT}/export/results.jsonl").text.splitlines()
     assert {json.loads(line)["message"] for line in lines} >= set(TEXTS)
-
-
-def test_metrics_count_what_was_asked(client: httpx.Client) -> None:
-    def count() -> int:
-        row = 'partita_requests_total{method="GET",route="/api/runs/{run}/next",status="404"}'
-        told = client.get("/api/metrics").text
-        found = [line for line in told.splitlines() if line.startswith(row)]
-        return int(found[0].split()[1]) if found else 0
-
-    before = count()
-    assert client.get("/api/runs/nobody/next").status_code == 404
-    assert count() == before + 1
-    told = client.get("/api/metrics").text
-    assert "nobody" not in told
-    assert 'partita_request_seconds_bucket{route="/api/metrics",le="+Inf"}' in told
-    assert 'partita_waiting{for="working"} 0' in told
 
 
 def test_the_openapi_document_describes_every_route(client: httpx.Client) -> None:

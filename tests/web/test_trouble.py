@@ -15,21 +15,24 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from queue import Queue
+from typing import Any
 from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from partita.app.runner import Settings, usual_budget
-from partita.app.workspace import open_workspace
+from partita.app.workspace import Workspace, open_workspace
+from partita.store import tables
+from partita.store.runs import message_rows
 from partita.text.raw_messages import RawMessage
 from partita.web import process_pool, server
 from partita.web.backend import SMALL_BODY
 from partita.web.config import ServiceConfig
 from partita.web.server import running
 from patience import PATIENCE, until
-from web.test_routes import ended
 
 JSON = {"content-type": "application/json"}
 AT = "/api/runs/demo"
@@ -296,8 +299,8 @@ def solved(address: str, size: int = 0) -> httpx.Response:
 
 def waiting(address: str) -> int:
     """How many questions wait for a process that works."""
-    metrics = httpx.get(f"{address}/api/metrics", timeout=PATIENCE).text
-    return int(metrics.partition('partita_waiting{for="working"} ')[2].split()[0])
+    health = httpx.get(f"{address}/api/health", timeout=PATIENCE).json()
+    return int(health["waiting"]["workers"])
 
 
 @pytest.fixture(scope="module")
@@ -383,29 +386,33 @@ def test_no_process_outlives_its_service(store: Path, tmp_path: Path) -> None:
     assert [workers(role, copy) for role in roles] == [[], [], []]
 
 
-def test_a_job_that_was_running_when_the_service_stopped_is_run_again(
+def test_a_training_that_was_stopped_goes_on_when_it_is_asked_for_again(
     store: Path, tmp_path: Path
 ) -> None:
+    """Stopped before the second message: the first is not resolved again."""
     copy = tmp_path / "copy.db"
     shutil.copy(store, copy)
     workspace = open_workspace(copy)
     apart = [[one["id"]] for one in workspace.set("demo", "small.1")["templates"]]
     workspace.key("demo", "small.1", apart, "ann")
-    workspace.add_job("0badcafe-7", "demo", {})
-    workspace.change_job("0badcafe-7", state="running")
+    name = workspace.train("demo")["run"]
+    with workspace.store.writing() as connection:  # as it is when only one message is done
+        at = tables.messages.c
+        kept = connection.scalar(select(at.text_hash).where(at.run == name, at.position == 0))
+        connection.execute(tables.messages.delete().where(at.run == name, at.position > 0))
+    with (
+        running(ServiceConfig(store=str(copy), timeout=PATIENCE, eager=False)) as address,
+        httpx.Client(base_url=address, timeout=PATIENCE) as client,
+    ):
+        assert client.post(f"{AT}/train", json={}).json()["run"] == name
+        assert client.get(f"/api/runs/{name}").json()["messages"] == 4
+    assert kept in (row["text_hash"] for row in _messages(workspace, name))
     workspace.close()
-    with (
-        running(ServiceConfig(store=str(copy), timeout=PATIENCE, eager=False)) as address,
-        httpx.Client(base_url=address, timeout=PATIENCE) as client,
-    ):
-        told = ended(client, "0badcafe-7")
-        assert told["state"] == "done", told
-        assert client.get("/api/jobs/0badcafe-8").status_code == 404
-    with (
-        running(ServiceConfig(store=str(copy), timeout=PATIENCE, eager=False)) as address,
-        httpx.Client(base_url=address, timeout=PATIENCE) as client,
-    ):
-        assert client.get("/api/jobs/0badcafe-7").json() == told
+
+
+def _messages(workspace: Workspace, run: str) -> list[dict[str, Any]]:
+    with workspace.store.reading() as connection:
+        return message_rows(connection, run)
 
 
 def test_a_training_that_fails_says_why(own: tuple[str, Path]) -> None:
@@ -416,8 +423,6 @@ def test_a_training_that_fails_says_why(own: tuple[str, Path]) -> None:
     settings = Settings("depots", "uniform", budget=usual_budget("uniform"))
     workspace.ingest(given, settings, name="even", workers=1)
     workspace.close()
-    begun = httpx.post(f"{address}/api/runs/even/train", json={}, timeout=PATIENCE).json()
-    with httpx.Client(base_url=address, timeout=PATIENCE) as client:
-        told = ended(client, begun["job"])
-    assert told["state"] == "failed"
-    assert "uniform" in told["error"]
+    answer = httpx.post(f"{address}/api/runs/even/train", json={}, timeout=PATIENCE)
+    assert answer.status_code == 422
+    assert "uniform" in answer.json()["detail"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from partita.app.recording import LONGEST_NAME, now
 from partita.app.runner import settings_of
 from partita.app.stored_runs import Progress, StoredRuns, keys_of_run
 from partita.app.train import key_rows
-from partita.core import Configuration, CoreferenceSet, pair
+from partita.core import CoreferenceSet, pair
 from partita.core.templates import Key
 from partita.corpora.documents import keyed_document
 from partita.domains import HASH_DIGITS, PAIRS, find_domain
@@ -38,7 +38,6 @@ from partita.training.parameter_files import (
 )
 
 SHORT = 8  # digits of a model's hash in the name of a run
-MOST_CHANGED = 10  # sets that are listed after training
 MOST_PAIRS = 40_000  # of the sets that are compared for the next key: about half a second
 LEARNING = ("greedy", "merging", "evidential", "scaled", "forest")
 
@@ -110,8 +109,7 @@ def train_on_run(
     with store.writing() as connection:
         runs.add_if_new(connection, tables.models, _row(name, text, learned, data, report))
     new = _again(stored, data, text, name, workers, progress)
-    changes = _changes(store, run, new, data.keys)
-    return {"model": name, "run": new, "report": report, "elsewhere": changes}
+    return {"model": name, "run": new, "report": report}
 
 
 def untrainable(row: Mapping[str, Any], kind: str | None) -> str:
@@ -128,39 +126,6 @@ def untrainable(row: Mapping[str, Any], kind: str | None) -> str:
 def _refuse_untrainable(data: RunKeys) -> None:
     if reason := untrainable(data.row, PAIRS if data.pairs else None):
         raise InputError(reason)
-
-
-def _changes(store: Store, before: str, after: str, keyed: Collection[str]) -> dict[str, Any]:
-    """Return how training changed the sets that have no key, those that changed most first."""
-    with store.reading() as connection:
-        old, new = (reading.best_configurations(connection, run) for run in (before, after))
-    rows = [
-        _change(row, new[name])
-        for name, row in old.items()
-        if name in new and name not in keyed and before != after
-    ]
-    rows.sort(key=lambda row: (row["same"], -abs(row["after"] - row["before"]), row["set"]))
-    return {
-        "sets": len(rows),
-        "changed": sum(not row["same"] for row in rows),
-        "bits": {
-            "before": sum(row["bits"]["before"] for row in rows),
-            "after": sum(row["bits"]["after"] for row in rows),
-        },
-        "most": rows[:MOST_CHANGED],
-    }
-
-
-def _change(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the probability of the best configuration before and after, and whether it is one."""
-    return {
-        "set": old["set_name"],
-        "message": old["message"],
-        "same": Configuration(old["cells"]) == Configuration(new["cells"]),
-        "before": old["probability"],
-        "after": new["probability"],
-        "bits": {"before": old["entropy_bits"] or 0.0, "after": new["entropy_bits"] or 0.0},
-    }
 
 
 def _report(data: RunKeys, taught: Taught) -> dict[str, Any]:

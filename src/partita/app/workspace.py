@@ -132,35 +132,7 @@ class Workspace(StoredRuns):
         """Return how the authors of a set agree."""
         return key_agreement(runs.counting(self.keys(run, set)))
 
-    def add_job(self, job: str, run: str, request: Object) -> Object:
-        """Add a job that waits, and return it."""
-        row: Object = {"job": job, "run": run, "request": request}
-        row |= {"state": "waiting", "progress": ""}
-        row |= {"result": None, "error": None, "created": now(), "changed": now()}
-        with self.store.writing() as connection:
-            runs.read_run(connection, run)
-            runs.add_job(connection, row)
-        return row
-
-    def change_job(self, job: str, **values: Any) -> Object:
-        """Change the state, progress, result or error of a job, and return it."""
-        with self.store.writing() as connection:
-            runs.change_job(connection, job, changed=now(), **values)
-            return runs.read_job(connection, job)
-
-    def job(self, job: str) -> Object:
-        """Return a job by its id."""
-        with self.store.reading() as connection:
-            return runs.read_job(connection, job)
-
-    def open_jobs(self) -> list[Object]:
-        """Return the jobs that have not ended, oldest first."""
-        with self.store.reading() as connection:
-            return runs.open_jobs(connection)
-
-    def train(
-        self, run: str, workers: int | None = None, progress: Progress | None = None
-    ) -> Object:
+    def train(self, run: str, workers: int | None = 1, progress: Progress | None = None) -> Object:
         """Train on the keys, and resolve all messages again in a new run."""
         return store_training.train_on_run(self, run, workers, progress)
 

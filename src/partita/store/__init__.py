@@ -7,6 +7,5 @@ from importlib.util import find_spec
 
 from partita.errors import Unavailable
 
-for _package in ("sqlalchemy", "alembic"):
-    if find_spec(_package) is None:
-        raise Unavailable(f"a store needs {_package}; install partita[store]")
+if find_spec("sqlalchemy") is None:
+    raise Unavailable("a store needs sqlalchemy; install partita[store]")

@@ -116,17 +116,6 @@ def uncertain_sets(
     return [dict(row) for row in connection.execute(query).mappings()]
 
 
-def best_configurations(connection: Connection, run: str) -> dict[str, Row]:
-    """Return the most probable configuration of every set by name."""
-    at, of = tables.configurations.c, tables.sets.c
-    query = (
-        select(of.set_name, of.message, of.entropy_bits, at.cells, at.probability)
-        .where(of.run == run, at.run == run, at.set_name == of.set_name, at.rank == 1)
-        .order_by(of.set_name)
-    )
-    return {row["set_name"]: dict(row) for row in connection.execute(query).mappings()}
-
-
 Homed = list[tuple[str | None, Row]]  # objects with the name of their set
 
 

@@ -1,4 +1,4 @@
-"""Runs, their messages, models, keys and background jobs in the store.
+"""Runs, their messages, models and keys in the store.
 
 Each saved key is a row, and the newest of each author counts unless withdrawn. Lines of results,
 templates and entities become rows of tables, and are made of them again.
@@ -145,37 +145,6 @@ def model_kind(connection: Connection, name: str | None) -> str | None:
     """Return the kind of some parameters; None if there are none."""
     at = tables.models.c
     return connection.execute(select(at.kind).where(at.id == name)).scalar()
-
-
-OPEN = ("waiting", "running")
-MAX_KEPT = 200  # jobs that have ended and can still be read
-
-
-def add_job(connection: Connection, row: Row) -> None:
-    """Insert a job, and delete the oldest of those that have ended."""
-    connection.execute(tables.jobs.insert().values(**row))
-    at = tables.jobs.c
-    ended = select(at.job).where(at.state.not_in(OPEN)).order_by(at.created.desc(), at.job)
-    old = list(connection.scalars(ended.offset(MAX_KEPT)))
-    connection.execute(tables.jobs.delete().where(at.job.in_(old)))
-
-
-def change_job(connection: Connection, job: str, **values: Any) -> None:
-    """Change the state, progress, result or error of a job."""
-    connection.execute(tables.jobs.update().where(tables.jobs.c.job == job).values(**values))
-
-
-def read_job(connection: Connection, job: str) -> Row:
-    """Return a job by its id."""
-    query = select(tables.jobs).where(tables.jobs.c.job == job)
-    return only_row(connection, query, f"no job with id {job}")
-
-
-def open_jobs(connection: Connection) -> list[Row]:
-    """Return the jobs that have not ended, oldest first."""
-    at = tables.jobs.c
-    query = select(tables.jobs).where(at.state.in_(OPEN)).order_by(at.created, at.job)
-    return [dict(row) for row in connection.execute(query).mappings()]
 
 
 LONGEST = 120  # characters of a title

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,9 +228,17 @@ def _check_connection(store: Store) -> Store:
         return store
 
 
-VERSION = "0003"  # of the tables, as the newest script of migrations/versions says
 TABLE = "partita_version"
-SCRIPTS = "partita.store:migrations"
+CHANGES: Mapping[str, Sequence[str]] = {  # versions of the tables, and what each changed
+    "0001": (),
+    "0002": ("ALTER TABLE keys ADD COLUMN withdrawn TEXT",),
+    "0003": (
+        "ALTER TABLE entities ADD COLUMN denied JSON",
+        "ALTER TABLE slot_values ADD COLUMN status TEXT",
+    ),
+    "0004": ("DROP TABLE IF EXISTS jobs",),
+}
+VERSION = max(CHANGES)
 LOCK = 1997  # of PostgreSQL, held by whoever makes or changes the tables
 
 
@@ -244,7 +252,7 @@ def bring_up_to_date(store: Store) -> None:
         _lock(connection)
         version = _version(store, connection)  # another process may have migrated it
         if version != VERSION:
-            _upgrade(connection, new=version is None)
+            _upgrade(connection, version)
 
 
 def _version(store: Store, connection: Connection) -> str | None:
@@ -256,7 +264,7 @@ def _version(store: Store, connection: Connection) -> str | None:
         _refuse_foreign(store, table_names)
         return None
     version = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar()
-    if version not in {None, *known()}:
+    if version not in {None, *CHANGES}:
         problem = f"has version {version} (expected {VERSION}); use a newer version of Partita"
         raise StoreTrouble(store.name, problem)
     return None if version is None else str(version)
@@ -272,11 +280,6 @@ def _refuse_foreign(store: Store, table_names: set[str]) -> None:
         raise StoreTrouble(store.name, problem)
 
 
-def known() -> tuple[str, ...]:
-    """Return the versions that can be read or migrated."""
-    return tuple(f"{number:04}" for number in range(1, int(VERSION) + 1))
-
-
 def _lock(connection: Connection) -> None:
     from sqlalchemy import text
 
@@ -284,18 +287,19 @@ def _lock(connection: Connection) -> None:
         connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
 
 
-def _upgrade(connection: Connection, new: bool) -> None:
-    """Make all tables of a new store, or run all missing migrations, in the open transaction."""
-    from alembic import command
-    from alembic.config import Config
+def _upgrade(connection: Connection, version: str | None) -> None:
+    """Make all tables of a new store, or all changes since its version, in the open transaction."""
+    from sqlalchemy import text
 
     from partita.store.tables import metadata
 
-    config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", SCRIPTS)
-    config.set_main_option("path_separator", "os")
-    if new:
+    if version is None:
         metadata.create_all(connection)
-        command.stamp(config, "head")
-    else:
-        command.upgrade(config, "head")
+        number = "version_num VARCHAR(32) NOT NULL PRIMARY KEY"
+        connection.execute(text(f"CREATE TABLE IF NOT EXISTS {TABLE} ({number})"))
+        connection.execute(text(f"INSERT INTO {TABLE} VALUES ('{VERSION}')"))
+        return
+    for newer in sorted(one for one in CHANGES if one > version):
+        for change in CHANGES[newer]:
+            connection.execute(text(change))
+    connection.execute(text(f"UPDATE {TABLE} SET version_num = '{VERSION}'"))

@@ -263,17 +263,3 @@ keys = Table(
     ForeignKeyConstraint(["run", "set_name"], ["sets.run", "sets.set_name"]),
     Index("keys_of_sets", "run", "set_name"),
 )
-
-jobs = Table(
-    "jobs",
-    metadata,
-    _text("job", primary_key=True),
-    Column("run", Text, ForeignKey("runs.run", ondelete="CASCADE"), nullable=False),
-    _json("request"),
-    _text("state"),
-    _text("progress"),
-    _json("result", null=True),
-    _text("error", null=True),
-    _text("created"),
-    _text("changed"),
-)

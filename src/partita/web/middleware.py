@@ -1,4 +1,4 @@
-"""What every request passes: access checks, limits, security headers and metrics."""
+"""What every request passes: access checks, limits and security headers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import asyncio
 import hmac
 import logging
 import time
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -45,7 +42,6 @@ DEFAULT_HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 SAFE_METHODS = ("GET", "HEAD")
 NO_TOKEN = ("/api/health",)  # for monitoring
 MAX_CONCURRENT = 500  # requests
@@ -60,8 +56,8 @@ _log = logging.getLogger(__name__)
 class Middleware:
     """Wrap the application: check each request, limit its body, complete each answer."""
 
-    def __init__(self, app: App, config: ServiceConfig, metrics: Metrics) -> None:
-        self._app, self._config, self._metrics = app, config, metrics
+    def __init__(self, app: App, config: ServiceConfig) -> None:
+        self._app, self._config = app, config
         self._open_requests = 0
         self._throttle = Throttle()
 
@@ -70,7 +66,7 @@ class Middleware:
             await self._app(scope, receive, send)
             return
         TRACE.set(new_trace())
-        started, answer = time.perf_counter(), _Answer(send, scope["method"] == "HEAD")
+        answer = _Answer(send, scope["method"] == "HEAD")
         self._open_requests += 1
         try:
             await self._handle(scope, receive, answer)
@@ -82,7 +78,6 @@ class Middleware:
                 await response(scope, receive, answer)
         finally:
             self._open_requests -= 1
-            self._count(scope, answer.status, time.perf_counter() - started)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._open_requests > MAX_CONCURRENT and scope["path"] not in NO_TOKEN:
@@ -97,11 +92,6 @@ class Middleware:
             body = await _read_body(scope, receive, self._config)
             receive = _replay(body, receive)
         await self._app(scope, receive, send)
-
-    def _count(self, scope: Scope, status: int, seconds: float) -> None:
-        method = scope["method"] if scope["method"] in METHODS else "other"
-        route = getattr(scope.get("route"), "path", "none")
-        self._metrics.count(method, route, status, seconds)
 
 
 class _Answer:
@@ -285,63 +275,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return messages.pop() if messages else await receive()
 
     return replay
-
-
-BOUNDS = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0)  # seconds
-
-
-@dataclass(slots=True)
-class Durations:
-    """A cumulative histogram of durations with their count and sum."""
-
-    buckets: list[int] = field(default_factory=lambda: [0] * len(BOUNDS))
-    count: int = 0
-    sum: float = 0.0
-
-    def add(self, seconds: float) -> None:
-        """Count one duration."""
-        self.count += 1
-        self.sum += seconds
-        for bucket in range(bisect_left(BOUNDS, seconds), len(BOUNDS)):
-            self.buckets[bucket] += 1
-
-
-@dataclass(slots=True)
-class Metrics:
-    """Counts by route pattern, never by the names in a path, whose number is unlimited."""
-
-    requests: defaultdict[tuple[str, str, int], int] = field(
-        default_factory=lambda: defaultdict(int)
-    )
-    durations: defaultdict[str, Durations] = field(default_factory=lambda: defaultdict(Durations))
-
-    def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one request."""
-        self.requests[method, route, status] += 1
-        self.durations[route].add(seconds)
-
-    def text(self, gauges: Mapping[str, tuple[str, Mapping[str, int]]]) -> str:
-        """Return all metrics; `gauges` maps a name to its help text and its value per label."""
-        lines = [*self._request_lines(), *self._duration_lines()]
-        for name, (description, values) in gauges.items():
-            lines += [f"# HELP {name} {description}", f"# TYPE {name} gauge"]
-            lines += [f"{name}{label} {value}" for label, value in values.items()]
-        return "\n".join(lines) + "\n"
-
-    def _request_lines(self) -> Iterator[str]:
-        yield "# HELP partita_requests_total Answered requests."
-        yield "# TYPE partita_requests_total counter"
-        for (method, route, status), count in sorted(self.requests.items()):
-            labels = f'method="{method}",route="{route}",status="{status}"'
-            yield f"partita_requests_total{{{labels}}} {count}"
-
-    def _duration_lines(self) -> Iterator[str]:
-        name = "partita_request_seconds"
-        yield f"# HELP {name} Seconds from the first byte of a request to the last of its answer."
-        yield f"# TYPE {name} histogram"
-        for route, histogram in sorted(self.durations.items()):
-            counts = (*histogram.buckets, histogram.count)
-            for bound, count in zip((*BOUNDS, "+Inf"), counts, strict=True):
-                yield f'{name}_bucket{{route="{route}",le="{bound}"}} {count}'
-            yield f'{name}_sum{{route="{route}"}} {histogram.sum:.6f}'
-            yield f'{name}_count{{route="{route}"}} {histogram.count}'

@@ -12,7 +12,6 @@ import struct
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -21,7 +20,7 @@ from partita.web.config import ServiceConfig
 from partita.web.error_responses import RequestError
 
 HEADER = struct.Struct(">IB")
-READY, REQUEST, ANSWER, ERROR, PROGRESS = range(5)
+READY, REQUEST, ANSWER, ERROR = range(4)
 
 
 def frame(kind: int, payload: bytes = b"") -> bytes:
@@ -47,7 +46,6 @@ START_TIMEOUT = 300.0  # seconds: kernels are compiled the first time on a machi
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 KILLED = "the process working on this request was killed; try again"
 
-Progress = Callable[[str], None]
 Role = Literal["reading", "writing", "small", "working", "training"]
 
 
@@ -76,16 +74,14 @@ class WorkerProcess:
             env={**os.environ, VARIABLE: self._store, **ONE_THREAD},
         )
 
-    async def call(
-        self, request: bytes, timeout: float | None, progress: Progress | None = None
-    ) -> bytes:
+    async def call(self, request: bytes, timeout: float | None) -> bytes:
         """Return the answer to a request. Afterwards the process is idle or restarted."""
         if self._process is None or self._process.returncode is not None:
             await self.start()
         try:
             await self._wait_until_ready()
             async with asyncio.timeout(timeout):
-                return await self._exchange(request, progress)
+                return await self._exchange(request)
         except TimeoutError as error:
             await self._restart()
             line = f"no answer within {timeout:g} seconds; ask for less, or raise --seconds"
@@ -103,19 +99,15 @@ class WorkerProcess:
                 kind, _ = await self._read_frame()
             self._ready = kind == READY
 
-    async def _exchange(self, request: bytes, progress: Progress | None) -> bytes:
+    async def _exchange(self, request: bytes) -> bytes:
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.write(request)
         await self._process.stdin.drain()
-        while True:
-            kind, payload = await self._read_frame()
-            if kind == ANSWER:
-                return payload
-            if kind == ERROR:
-                raise RequestError(**json.loads(payload))
-            if kind == PROGRESS and progress is not None:
-                progress(payload.decode())
+        kind, payload = await self._read_frame()
+        if kind == ERROR:
+            raise RequestError(**json.loads(payload))
+        return payload
 
     async def _read_frame(self) -> tuple[int, bytes]:
         assert self._process is not None

@@ -8,9 +8,9 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
@@ -31,21 +31,15 @@ from starlette.middleware.gzip import GZipMiddleware
 from uvicorn import Config, Server
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from partita.app.workspace import open_workspace
 from partita.configurations import MODELS
 from partita.domains import describe_domains
 from partita.errors import InputError, PartitaError
 from partita.results.result_lines import schema
-from partita.store.store import default_store
-from partita.web import answers
-from partita.web import request_models as models
+from partita.store.store import default_store, open_store
+from partita.web import schemas
 from partita.web.backend import (
     JSON,
-    SMALL_PROCESSES,
-    SMALL_TIMEOUT,
     Backend,
-    JobQueue,
-    State,
     until_disconnected,
 )
 from partita.web.config import ServiceConfig
@@ -56,8 +50,8 @@ from partita.web.error_responses import (
     invalid_request,
     json_bytes,
 )
-from partita.web.middleware import Metrics, Middleware, error_response
-from partita.web.process_pool import ProcessPool, request_frame
+from partita.web.middleware import Middleware, error_response
+from partita.web.process_pool import request_frame
 
 DESCRIPTION = """\
 Resolve coreference in messages, with a probability distribution over the alternatives.
@@ -88,16 +82,9 @@ TAGS = {
 }
 
 
-def create_app(config: ServiceConfig, jobs: Iterable[Mapping[str, Any]] = ()) -> Middleware:
-    """Return the application for an ASGI server; `jobs` are those that have not ended."""
-    metrics = Metrics()
-    readers, workers = ProcessPool("reading", config), ProcessPool("working", config)
-    writer = ProcessPool("writing", replace(config, workers=1))
-    short = min(SMALL_TIMEOUT, config.timeout)
-    processes = min(SMALL_PROCESSES, config.workers)
-    small = ProcessPool("small", replace(config, workers=processes), short)
-    queue = JobQueue(config.store, readers, writer, jobs)
-    backend = Backend(config, metrics, readers, writer, small, workers, queue)
+def create_app(config: ServiceConfig) -> Middleware:
+    """Return the application for an ASGI server."""
+    backend = Backend.of(config)
     app = FastAPI(
         title="Partita",
         version=version("partita"),
@@ -119,7 +106,7 @@ def create_app(config: ServiceConfig, jobs: Iterable[Mapping[str, Any]] = ()) ->
     for error_type in (*handled, Exception):
         app.add_exception_handler(error_type, _on_error)
     compressed = GZipMiddleware(app, COMPRESSED_FROM, COMPRESSION)
-    return Middleware(compressed, config, metrics)
+    return Middleware(compressed, config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +246,8 @@ def address(listener: socket.socket) -> str:
 
 def create_server(config: ServiceConfig) -> Server:
     """Return a server that is ready to run on a listening socket."""
-    workspace = open_workspace(config.store)  # report a broken store before the first request
-    app: Any = create_app(config, workspace.open_jobs())
-    workspace.close()
+    open_store(config.store).close()  # report a broken store before the first request
+    app: Any = create_app(config)
     uvicorn_config = Config(
         app,
         http=TimeLimitedProtocol,
@@ -362,8 +348,6 @@ class TimeLimitedProtocol(HttpToolsProtocol):
         self._check_writing()
 
 
-PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-STATES: tuple[State, ...] = ("waiting", "running", "done", "failed")
 CHUNK = 1 << 18  # bytes
 SOLVE_SHARE = 0.7  # of the time for an answer that solving may take
 MAX_SMALL_SET = 14  # records or templates of a set that is always solved in a moment
@@ -389,7 +373,7 @@ ERRORS = {
 
 def _decode(text: str) -> str:
     """Decode a name in a path; it may contain slashes."""
-    return models.without_nul(unquote(text, errors="strict"))
+    return schemas.without_nul(unquote(text, errors="strict"))
 
 
 def _path_name(description: str) -> Any:
@@ -408,13 +392,12 @@ Run = Annotated[str, _path_name("The name of a run"), AfterValidator(_decode)]
 MessageId = Annotated[str, _path_name("The id of a message"), AfterValidator(_decode)]
 SetName = Annotated[str, _path_name("The name of a coreference set"), AfterValidator(_decode)]
 Table = Annotated[str, _path_name("The name of a table"), AfterValidator(_decode)]
-JobId = Annotated[str, PathParameter(description="The id that train answered.", max_length=100)]
 Search = Annotated[
     str,
     Query(description="Return only what contains these words.", max_length=500),
-    AfterValidator(models.without_nul),
+    AfterValidator(schemas.without_nul),
 ]
-Word = Annotated[str, Query(max_length=500), AfterValidator(models.without_nul)]
+Word = Annotated[str, Query(max_length=500), AfterValidator(schemas.without_nul)]
 Offset = Annotated[int, Query(ge=0, le=10**9, description="Number of items to skip.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items.")]
 Order = Annotated[
@@ -459,9 +442,9 @@ class PassedOn:
     path: str
     help: str
     description: str
-    answer: Any
+    answer: Mapping[str, Any]
     takes: Mapping[str, Any] = field(default_factory=dict)
-    body: type[models.RequestModel] | None = None
+    body: type[schemas.RequestModel] | None = None
     call: str = ""
     method: str = ""
     status: int = HTTPStatus.OK
@@ -475,7 +458,7 @@ class PassedOn:
                 return await backend.read(call, **arguments)
             if self.body is not None:
                 body = await request.body()
-                models.check(self.body, body)
+                schemas.check(self.body, body)
             if self.way == "write":
                 return await backend.write(call, body, status=self.status, **arguments)
             answer = backend.compute(call, body, status=self.status, **arguments)
@@ -494,96 +477,95 @@ def _parameter(name: str, kind: Any) -> Parameter:
 
 RUNS = (
     PassedOn("all_runs", "read", "/api/runs", "List the runs of the store.",
-             "All runs of the store.", list[answers.RunJson], call="runs"),
+             "All runs of the store.", schemas.RUNS, call="runs"),
     PassedOn("one_run", "read", RUN,
              "Return a run: its domain, model, settings, inputs and outcome.",
-             "The settings, inputs, times and outcome of the run.", answers.RunJson, OF_RUN,
+             "The settings, inputs, times and outcome of the run.", schemas.RUN, OF_RUN,
              call="run"),
     PassedOn("delete_run", "write", RUN, "Delete a run with its texts, answers and keys.",
-             "The name of the run.", answers.DeletedRun, OF_RUN, call="delete", method="DELETE"),
+             "The name of the run.", schemas.DELETED_RUN, OF_RUN, call="delete", method="DELETE"),
     PassedOn("messages", "read", f"{RUN}/messages",
              "List the messages of a run with the uncertainty of each.",
-             "The total and one page of messages.", answers.MessagePage,
+             "The total and one page of messages.", schemas.MESSAGES,
              {"run": Run, "search": (Search, ""), "order": (Order, "text"), **PAGE}),
     PassedOn("message", "read", f"{RUN}/messages/{{message}}",
              "Return a message with its text, coreference sets, single templates, entities and "
              "keys.",
-             "The text, sets and entities.", answers.MessageJson,
+             "The text, sets and entities.", schemas.MESSAGE,
              {"run": Run, "message": MessageId}),
     PassedOn("one_set", "read", SET,
              "Return a coreference set with its distribution, as in a line of a results file.",
-             "A result.", answers.ResultJson, OF_SET, call="set"),
+             "A result.", schemas.RESULT, OF_SET, call="set"),
     PassedOn("entities", "read", f"{RUN}/entities",
              "List the merged entities of a run with their slot values and probabilities.",
-             "The total and one page of entities.", answers.EntityPage,
+             "The total and one page of entities.", schemas.ENTITIES,
              {"run": Run, "search": (Search, ""), "sort": (Word, ""),
               "order": (EntityOrder, "text"), **PAGE}),
     PassedOn("compare", "read", f"{RUN}/compare",
              "List the mentions that this run puts together and another keeps apart, or the "
              "reverse.",
-             "The total and one page of differences.", dict[str, Any],
+             "The total and one page of differences.", schemas.OBJECT,
              {"run": Run, "other": Other, **PAGE}),
 )  # fmt: skip
 KEYS = (
     PassedOn("keys", "read", f"{SET}/keys",
              "List the keys (gold labels) of a set. The newest key of each author counts.",
-             "All keys of the set.", list[answers.KeyJson], OF_SET),
+             "All keys of the set.", schemas.KEYS, OF_SET),
     PassedOn("write_key", "write", f"{SET}/keys",
              "Save a key. Nothing is overwritten: earlier keys are kept. A key that contradicts "
              "what is\nknown of its templates is refused unless it has `override`.",
              "The id of the key, and newer keys of others that the author had not seen.",
-             answers.SavedKey, OF_SET, models.KeyRequest, "key", status=HTTPStatus.CREATED),
+             schemas.SAVED_KEY, OF_SET, schemas.KeyRequest, "key", status=HTTPStatus.CREATED),
     PassedOn("withdraw_key", "write", f"{SET}/keys",
              "Withdraw the keys of an author for a set. They are kept and no longer count.",
-             "How many keys.", answers.WithdrawnKeys, {**OF_SET, "author": Author},
+             "How many keys.", schemas.WITHDRAWN, {**OF_SET, "author": Author},
              call="withdraw", method="DELETE"),
     PassedOn("agreement", "read", f"{SET}/agreement",
              "Return how the authors of a set agree. The configuration with most votes is used "
              "for\ntraining and evaluation; equal ones have equal weight.",
-             "Each configuration with its votes.", answers.AgreementJson, OF_SET),
+             "Each configuration with its votes.", schemas.AGREEMENT, OF_SET),
     PassedOn("next_sets", "compute", f"{RUN}/next",
              "List the sets to key next, by the expected gain for the model.",
-             "Sets, the most informative first.", list[answers.NextSet],
+             "Sets, the most informative first.", schemas.NEXT_SETS,
              {"run": Run, "limit": (Limit, 10)}, call="next"),
     PassedOn("evaluation", "compute", f"{RUN}/evaluation", "Score a run against its keys.",
-             "The run scored against its keys.", dict[str, Any], OF_RUN, call="evaluate"),
+             "The run scored against its keys.", schemas.OBJECT, OF_RUN, call="evaluate"),
 )  # fmt: skip
 EXPLAINED = "The contribution of each feature and of the other templates."
 COMPUTED = (
     PassedOn("resolve", "compute", "/api/resolve",
              "Resolve a message, from text to entities, without storing it.", "The message.",
-             answers.MessageJson, body=models.ResolveRequest),
+             schemas.MESSAGE, body=schemas.ResolveRequest),
     PassedOn("why_text", "compute", "/api/why",
              "Explain two templates of a message without storing it.", EXPLAINED,
-             answers.ExplanationJson, body=models.WhyRequest),
+             schemas.EXPLANATION, body=schemas.WhyRequest),
     PassedOn("fuse", "compute", "/api/fuse",
              "Fuse sources, which may contradict each other, into values with probabilities.",
-             "Values, claims, trust.", dict[str, Any], body=models.FuseRequest),
+             "Values, claims, trust.", schemas.OBJECT, body=schemas.FuseRequest),
     PassedOn("cluster", "compute", "/api/cluster",
              "Cluster records by the scores of their pairs, or compare clusters with them; the "
              "most\nuncertain sets come first.",
-             "Sets.", answers.ReviewSets, body=models.ClusterRequest),
+             "Sets.", schemas.REVIEW, body=schemas.ClusterRequest),
     PassedOn("ingest", "compute", f"{RUN}/messages",
              "Resolve a message and add it to a run; with a domain, a missing run is created.",
-             "The message as stored.", answers.MessageJson, OF_RUN, models.NewMessageRequest,
+             "The message as stored.", schemas.MESSAGE, OF_RUN, schemas.NewMessageRequest,
              status=HTTPStatus.CREATED),
     PassedOn("add_tables", "write", f"{RUN}/tables",
              "Store tables of records, pair scores, clusters or claims as a new run.",
-             "The run that holds the tables.", answers.RunJson, OF_RUN, models.NewTableRequest,
+             "The run that holds the tables.", schemas.RUN, OF_RUN, schemas.NewTableRequest,
              status=HTTPStatus.CREATED),
     PassedOn("why", "compute", f"{SET}/why",
              "Explain the probability that two templates of a set corefer.", EXPLAINED,
-             answers.ExplanationJson, {**OF_SET, "left": Left, "right": Right}, call="explain"),
+             schemas.EXPLANATION, {**OF_SET, "left": Left, "right": Right}, call="explain"),
 )  # fmt: skip
 
 
 def add_to(app: FastAPI) -> None:
     """Add all routes."""
     add = _adder(app, "Service")
-    add("/api/health", health, "The service is up.", answers.Health)
-    add("/api/metrics", metrics, "Metrics for Prometheus.", media_type="text/plain")
-    add("/api/domains", domains, "The domains and models.", answers.Domains)
-    add("/api/schema", result_schema, "The JSON Schema of a result.", dict[str, Any])
+    add("/api/health", health, "The service is up.", schemas.HEALTH)
+    add("/api/domains", domains, "The domains and schemas.", schemas.INSTALLED)
+    add("/api/schema", result_schema, "The JSON Schema of a result.", schemas.OBJECT)
     for tag, passed in (("Runs", RUNS), ("Keys and training", KEYS), ("Computing", COMPUTED)):
         add = _adder(app, tag)
         for one in passed:
@@ -594,14 +576,13 @@ def add_to(app: FastAPI) -> None:
     add = _adder(app, "Runs")
     add(f"{RUN}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
     add, path = _adder(app, "Knowledge base"), "/api/knowledge"
-    add(path, knowledge, "The sizes and the types.", answers.KnowledgeOverview)
-    add(f"{path}/entities", knowledge_entities, "The total and a page.", answers.KnowledgePage)
-    add(f"{path}/entities/{{entity}}", knowledge_entity, "The entity.", dict[str, Any])
-    add, started = _adder(app, "Keys and training"), {"status": 202, "body": models.TrainRequest}
-    add(f"{RUN}/train", train, "The id of the job.", answers.Started, **started)
-    add("/api/jobs/{job}", job, "The state, progress, result and error.", answers.JobJson)
+    add(path, knowledge, "The sizes and the types.", schemas.KNOWLEDGE)
+    add(f"{path}/entities", knowledge_entities, "The total and a page.", schemas.KNOWN_ENTITIES)
+    add(f"{path}/entities/{{entity}}", knowledge_entity, "The entity.", schemas.OBJECT)
+    add, posted = _adder(app, "Keys and training"), {"method": "POST", "status": 201}
+    add(f"{RUN}/train", train, "The new model and run, and a report.", schemas.TRAINED, **posted)
     add = _adder(app, "Computing")
-    add("/api/solve", solve, "A result.", answers.ResultJson, body=models.SolveRequest)
+    add("/api/solve", solve, "A result.", schemas.RESULT, body=schemas.SolveRequest)
 
 
 def _adder(app: FastAPI, tag: str) -> Callable[..., None]:
@@ -611,12 +592,12 @@ def _adder(app: FastAPI, tag: str) -> Callable[..., None]:
         path: str,
         endpoint: Callable[..., Any],
         description: str,
-        answer: Any = str,
+        answer: Mapping[str, Any] = schemas.TEXT,
         *,
         method: str = "",
         status: int = 200,
         media_type: str = JSON,
-        body: type[models.RequestModel] | None = None,
+        body: type[schemas.RequestModel] | None = None,
     ) -> None:
         app.add_api_route(
             path,
@@ -626,18 +607,18 @@ def _adder(app: FastAPI, tag: str) -> Callable[..., None]:
             tags=[tag],
             operation_id=endpoint.__name__,
             responses=_responses(description, status, media_type, answer),
-            openapi_extra=models.openapi_body(body) if body else None,
+            openapi_extra=schemas.openapi_body(body) if body else None,
         )
 
     return add
 
 
 def _responses(
-    description: str, status: int, media_type: str, answer: Any
+    description: str, status: int, media_type: str, answer: Mapping[str, Any]
 ) -> dict[int | str, dict[str, Any]]:
     """Describe the answer and the errors of a route."""
-    content = {media_type: {"schema": models.schema_of(answer)}}
-    problem = {PROBLEM_JSON: {"schema": models.schema_of(answers.ProblemDetails)}}
+    content = {media_type: {"schema": answer}}
+    problem = {PROBLEM_JSON: {"schema": schemas.PROBLEM}}
     errors: dict[int | str, dict[str, Any]] = {
         code: {"description": text, "content": problem} for code, text in ERRORS.items()
     }
@@ -662,14 +643,12 @@ async def refuse_unknown_parameters(request: Request) -> None:
 # --- the service itself ---
 
 
-async def health() -> Response:
-    """Report that the service is up. Needs no token."""
-    return _json({"status": "ok", "version": version("partita")})
-
-
-async def metrics(backend: Here) -> Response:
-    """Report requests by route and status, durations, queued requests, and jobs by state."""
-    return Response(backend.metrics.text(_gauges(backend)), media_type=PROMETHEUS)
+async def health(backend: Here) -> Response:
+    """Report that the service is up, and the load of its processes. Needs no token."""
+    found: dict[str, Any] = {"status": "ok", "version": version("partita")}
+    for name in ("busy", "waiting"):
+        found[name] = {role: getattr(pool, name) for role, pool in backend.pools.items()}
+    return _json(found)
 
 
 async def domains(backend: Here) -> Response:
@@ -686,41 +665,16 @@ async def result_schema() -> Response:
     return _json(schema())
 
 
-async def job(backend: Here, job: JobId) -> Response:
-    """Report the state of a training job. Jobs survive a restart of the service."""
-    return _json(await backend.jobs.get(job))
+async def train(backend: Here, run: Run) -> Response:
+    """Train on the keys of a run, and resolve its messages again as a new run.
+
+    If this is interrupted, the next request goes on from there.
+    """
+    return await backend.train(run)
 
 
-async def train(backend: Here, request: Request, run: Run) -> Response:
-    """Train on the keys of a run in the background. Poll the job for its progress."""
-    body = await request.body()
-    options = models.parse(models.TrainRequest, body).model_dump()
-    queued = await backend.jobs.add(run, options)
-    return _json({"job": queued.id}, HTTPStatus.ACCEPTED)
-
-
-def _gauges(backend: Backend) -> Mapping[str, tuple[str, Mapping[str, int]]]:
-    pools = {
-        "reading": backend.readers,
-        "writing": backend.writer,
-        "small": backend.small,
-        "working": backend.workers,
-    }
-    waiting = {f'{{for="{role}"}}': pool.waiting for role, pool in pools.items()}
-    busy = {f'{{for="{role}"}}': pool.busy for role, pool in pools.items()}
-    states = backend.jobs.states()
-    return {
-        "partita_waiting": ("Requests that wait for a process.", waiting),
-        "partita_busy_processes": ("Busy processes.", busy),
-        "partita_jobs": (
-            "Training jobs by state.",
-            {f'{{state="{state}"}}': states[state] for state in STATES},
-        ),
-    }
-
-
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(json_bytes(value), status, media_type=JSON)
+def _json(value: Any) -> Response:
+    return Response(json_bytes(value), media_type=JSON)
 
 
 # --- the knowledge base ---
@@ -767,7 +721,7 @@ async def _known(backend: Backend, part: str, run: str, **arguments: Any) -> Res
 async def solve(backend: Here, request: Request) -> Response:
     """Return the distribution over configurations for pair probabilities."""
     body = await request.body()
-    pairs = models.check(models.SolveRequest, body)
+    pairs = schemas.check(schemas.SolveRequest, body)
     large = pairs is None or pairs.size > MAX_SMALL_SET
     seconds = SOLVE_SHARE * backend.config.timeout
     answer = backend.compute("solve", body, large=large, seconds=seconds)

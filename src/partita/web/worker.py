@@ -34,13 +34,12 @@ from partita.web.process_pool import (
     ANSWER,
     ERROR,
     HEADER,
-    PROGRESS,
     READY,
     REQUEST,
     frame,
     parse_request,
 )
-from partita.web.request_models import (
+from partita.web.schemas import (
     ClusterRequest,
     FuseRequest,
     KeyRequest,
@@ -49,7 +48,6 @@ from partita.web.request_models import (
     ResolveRequest,
     SolveRequest,
     Source,
-    TrainRequest,
     WhyRequest,
     parse,
 )
@@ -65,8 +63,7 @@ WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is ne
 # calls that are operations of the workspace, with arguments alone
 STORED = {
     *("runs", "run", "messages", "message", "set", "entities", "keys", "agreement", "withdraw"),
-    *("delete", "compare"),
-    *("job", "add_job", "change_job", "explain", "next", "evaluate"),
+    *("delete", "compare", "explain", "next", "evaluate", "train"),
 }
 
 
@@ -76,8 +73,8 @@ class Calls:
     A call is an operation of the workspace, or a method here that gets the body of the request.
     """
 
-    def __init__(self, store: str, progress: Callable[[str], None] = print) -> None:
-        self._store, self._progress = store, progress
+    def __init__(self, store: str) -> None:
+        self._store = store
 
     @cached_property
     def _workspace(self) -> Workspace:
@@ -189,11 +186,6 @@ class Calls:
             raise
         return name.encode()
 
-    def train(self, body: bytes, run: str) -> Answer:
-        """Train in this process alone: the other processes are for requests."""
-        parse(TrainRequest, body)
-        return self._workspace.train(run, workers=1, progress=self._progress)
-
 
 def _written(folder: Path, source: Source) -> Path:
     """Write a table into a new folder of its own: two tables may have the same name."""
@@ -228,16 +220,14 @@ def main() -> None:
     output = _take_over_stdout()
     requests: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
-    calls = _prepare_calls(
-        sys.argv[1], default_store(), lambda line: _send(output, frame(PROGRESS, line.encode()))
-    )
+    calls = _prepare_calls(sys.argv[1], default_store())
     _send(output, frame(READY))
     while True:
         _send(output, _answer(calls, requests.get()))
 
 
-def _prepare_calls(role: str, store: str, progress: Callable[[str], None]) -> Calls:
-    calls = Calls(store, progress)
+def _prepare_calls(role: str, store: str) -> Calls:
+    calls = Calls(store)
     if role in ("small", "working"):
         calls.warm_up()
     os.nice(NICENESS.get(role, 0))

@@ -159,11 +159,8 @@ export const withdrawKey = (run, set, author) =>
 /** @param {string} run @param {number} limit @returns {Promise<import("./types.js").NextSet[]>} */
 export const next = (run, limit) => call(`runs/${encode(run)}/next${queryString({ limit })}`);
 
-/** @param {string} run @returns {Promise<{job: string}>} */
+/** @param {string} run @returns {Promise<import("./types.js").Trained>} */
 export const train = (run) => call(`runs/${encode(run)}/train`, {});
-
-/** @param {string} job @returns {Promise<import("./types.js").Job>} */
-export const job = (job) => call(`jobs/${encode(job)}`);
 
 /**
  * @param {string} run

@@ -105,20 +105,10 @@
  */
 /** @typedef {{predicted: number, observed: number, count: number}} Bin */
 
-/**
- * @typedef {object} Job
- * @property {"waiting"|"running"|"done"|"failed"} state
- * @property {string} progress
- * @property {Trained|null} result
- * @property {string|null} error
- */
-
 /** @typedef {{before: number, after: number}} Change */
 /** @typedef {{set: string, bits: Change, probability: Change}} KeyChange */
-/** @typedef {Change & {set: string, message: string, same: boolean}} SetChange */
-/** @typedef {{sets: number, changed: number, bits: Change, most: SetChange[]}} Elsewhere */
 /** @typedef {{keys: number, bits: Change, note: string|null, sets: KeyChange[]}} TrainingReport */
-/** @typedef {{run: string, report: TrainingReport, elsewhere: Elsewhere}} Trained */
+/** @typedef {{run: string, report: TrainingReport}} Trained */
 
 /** @typedef {{feature: string, weight: number, documentation: string}} Contribution */
 /** @typedef {{templates: string[], before: number, after: number}} Influence */

@@ -1,4 +1,4 @@
-/** Training on the keys of a run: started by a button, followed until it ends. */
+/** Training on the keys of a run: started by a button. */
 
 import * as api from "../api.js";
 import { announce, button, el, replaceContent, table } from "../dom.js";
@@ -7,92 +7,48 @@ import { hrefFor } from "../router.js";
 import { refreshRuns } from "../run_menu.js";
 import { errorPanel } from "./panels.js";
 
-/** @typedef {{run: string, node: HTMLElement, open: boolean, done: () => void}} Training */
+/** @typedef {import("../types.js").Trained} Trained */
+/** @typedef {{run: string, node: HTMLElement, done: () => void}} Training */
 
-const POLL_INTERVAL = 700;
 const HINT =
   "Trains on all labels of this run, starting from the run's parameters, and reads its texts " +
   "again as a new run.";
 
-/** @param {string} run @param {() => void} done @returns {Training} */
+/** @param {string} run @param {() => void} done */
 export function trainingPanel(run, done) {
-  const panel = { run, done, open: true, node: el("div", { class: "training" }) };
-  const job = sessionStorage.getItem(jobKey(run));
-  if (job) followJob(panel, job);
-  else drawOffer(panel);
-  return panel;
+  const panel = { run, done, node: el("div", { class: "training" }) };
+  drawOffer(panel);
+  return panel.node;
 }
-
-/** The storage key of the job that is running. @param {string} run */
-const jobKey = (run) => `partita.job\n${run}`;
 
 /** @param {Training} panel @param {...Node} nodes */
 function drawOffer(panel, ...nodes) {
-  const start = button("Train on the labels of this run", () => startTraining(panel), {
+  const start = button("Train on the labels of this run", () => train(panel), {
     class: "main-button",
   });
   replaceContent(panel.node, el("p", { class: "quiet" }, HINT), start, ...nodes);
 }
 
 /** @param {Training} panel */
-async function startTraining(panel) {
-  try {
-    const { job } = await api.train(panel.run);
-    sessionStorage.setItem(jobKey(panel.run), job);
-    await followJob(panel, job);
-  } catch (error) {
-    drawFailure(panel, error);
-  }
-}
-
-/** @param {Training} panel @param {any} error */
-function drawFailure(panel, error) {
-  const retry = () => startTraining(panel);
-  drawOffer(panel, errorPanel("Training failed", error, retry));
-}
-
-/** @param {Training} panel @param {string} job */
-async function followJob(panel, job) {
-  const status = el("p", { class: "status", role: "status" }, "Waiting…");
+async function train(panel) {
+  const status = el("p", { class: "status", role: "status" }, "Training…");
   replaceContent(panel.node, status, el("progress", { "aria-label": "Training" }));
   try {
-    const result = await waitForJob(panel, job, status);
-    if (!result) return;
-    sessionStorage.removeItem(jobKey(panel.run));
-    await showResult(panel, result);
+    await showResult(panel, await api.train(panel.run));
   } catch (error) {
-    sessionStorage.removeItem(jobKey(panel.run));
-    drawFailure(panel, error);
+    drawOffer(panel, errorPanel("Training failed", error, () => train(panel)));
   }
 }
-
-/**
- * Poll a job until it ends or the view is closed.
- * @param {Training} panel
- * @param {string} job
- * @param {HTMLElement} status
- */
-async function waitForJob(panel, job, status) {
-  while (panel.open) {
-    const state = await api.job(job);
-    if (state.state === "failed") throw new Error(state.error ?? "training failed");
-    if (state.state === "done") return state.result;
-    status.textContent = state.progress || (state.state === "waiting" ? "Waiting…" : "Training…");
-    await new Promise((resume) => setTimeout(resume, POLL_INTERVAL));
-  }
-  return null;
-}
-
-/** @typedef {import("../types.js").Trained} Trained */
 
 /** @param {Training} panel @param {Trained} trained */
-async function showResult(panel, trained) {
+async function showResult(panel, { run, report }) {
   await refreshRuns();
-  const { run, report } = trained;
   const link = el("a", { href: hrefFor("read", { run, set: "" }) }, run);
-  const text = run === panel.run ? "Trained. Nothing changed: " : "Trained. The new run is ";
+  const same = run === panel.run;
+  const text = same ? "Trained. Nothing changed: " : "Trained. The new run is ";
   const status = el("p", { class: "status saved", role: "status" }, text, link);
-  drawOffer(panel, status, ...reportNodes(report), ...elsewhereNodes(trained));
+  const differences = el("a", { href: hrefFor("entities", { run, other: panel.run }) }, "What changed");
+  drawOffer(panel, status, ...(same ? [] : [el("p", {}, differences)]), ...reportNodes(report));
   announce(`Trained. The new run is ${run}`);
   panel.done();
 }
@@ -106,43 +62,15 @@ function reportNodes({ keys, bits: sum, sets, note }) {
     el("h3", {}, `The ${plural(keys, "label")}`),
     el("p", { class: "key-bits" }, `In sum ${bits(sum.before)} before, ${bits(sum.after)} after.`),
     note ? el("p", { class: "notice" }, note) : null,
-    beforeAfter("Probability of the label", rows),
+    el("div", { class: "wide" }, beforeAfter(rows)),
   ].filter((node) => node !== null);
 }
 
-/** What changed in the sets without keys. @param {Trained} trained */
-function elsewhereNodes({ run, elsewhere }) {
-  if (!elsewhere.sets) return [];
-  const { changed, most, sets, bits: sum } = elsewhere;
-  const moved = changed ? `${plural(changed, "set")} of ${sets}` : `none of ${plural(sets, "set")}`;
-  const rows = most.map((row) => [
-    el("a", { href: hrefFor("read", { run, message: row.message, set: row.set }) }, row.set),
-    probability(row.before),
-    probability(row.after),
-    row.same ? "" : "another",
-  ]);
-  return [
-    el("h3", {}, "Elsewhere"),
-    el(
-      "p",
-      { class: "elsewhere" },
-      `The most probable answer changed in ${moved} without a label; their uncertainty was ` +
-        `${bits(sum.before)} and is ${bits(sum.after)}.`,
-    ),
-    beforeAfter("Probability of the best answer", rows),
-  ];
-}
-
-/** @param {string} caption @param {(Node|string)[][]} rows */
-function beforeAfter(caption, rows) {
-  const wide = rows.some((row) => row[3]);
-  const names = ["Set", "Before", "After", ...(wide ? ["Answer"] : [])];
-  const body = rows.map((row) =>
-    el("tr", {}, ...row.slice(0, names.length).map((cell, n) => el("td", cellClass(n), cell))),
+/** @param {string[][]} rows */
+function beforeAfter(rows) {
+  const body = rows.map(([name, ...figures]) =>
+    el("tr", {}, el("td", {}, name), ...figures.map((figure) => el("td", { class: "number" }, figure))),
   );
-  const shown = table("plain before-after", names, body, el("caption", {}, caption));
-  return el("div", { class: "wide" }, shown);
+  const caption = el("caption", {}, "Probability of the label");
+  return table("plain before-after", ["Set", "Before", "After"], body, caption);
 }
-
-/** @param {number} column */
-const cellClass = (column) => (column === 1 || column === 2 ? { class: "number" } : {});

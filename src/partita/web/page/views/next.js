@@ -32,10 +32,9 @@ export async function show(root, { run }) {
     loadSets();
     return {};
   }
-  const training = trainingPanel(run, loadSets);
-  replaceContent(root, title, column, titledPanel("Train", training.node));
+  replaceContent(root, title, column, titledPanel("Train", trainingPanel(run, loadSets)));
   loadSets();
-  return { close: () => (training.open = false) };
+  return {};
 }
 
 /**

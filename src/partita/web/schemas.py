@@ -1,10 +1,16 @@
-"""The bodies of requests as pydantic models; unknown fields are rejected."""
+"""The bodies of requests as pydantic models, and the answers as JSON Schemas.
+
+Unknown fields of requests are rejected. An answer has the fields of the row, the result or the
+explanation that it shows; its schema is made of the columns or fields of these.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from sqlalchemy import Double, Integer, String, Table
 
 from partita.options import (
     FuseOptions,
@@ -16,6 +22,9 @@ from partita.options import (
     declared_fields,
 )
 from partita.plugins import DOMAINS, installed
+from partita.results.result_lines import schema as results_schema
+from partita.store import tables
+from partita.views.explanation import ExplainedPair
 
 MAX_NAME = 500  # characters
 MAX_TOP = 1000  # configurations
@@ -217,10 +226,6 @@ class KeyRequest(RequestModel):
     )
 
 
-class TrainRequest(RequestModel):
-    """Options for training on the keys of a run. There are none yet."""
-
-
 M = TypeVar("M", bound=RequestModel)
 
 
@@ -232,13 +237,6 @@ def parse(model: type[M], body: bytes) -> M:
 def check(model: type[M], body: bytes) -> M | None:
     """Return a small body as a model; None for a large one, which a worker process parses."""
     return parse(model, body) if len(body) <= SMALL_BODY else None
-
-
-def schema_of(answer: Any) -> dict[str, Any]:
-    """Return the JSON Schema of an answer, with all definitions inlined."""
-    schema = TypeAdapter(answer).json_schema()
-    inlined: dict[str, Any] = _inline(schema, schema.pop("$defs", {}))
-    return inlined
 
 
 def openapi_body(model: type[RequestModel]) -> dict[str, Any]:
@@ -257,3 +255,171 @@ def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
     if "$ref" in schema:
         return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     return {key: _inline(value, definitions) for key, value in schema.items()}
+
+
+# --- answers ---
+
+Schema = dict[str, Any]
+
+ANY: Schema = {}
+TEXT, WHOLE, NUMBER, TRUTH = (
+    {"type": kind} for kind in ("string", "integer", "number", "boolean")
+)  # fmt: skip
+OBJECT: Schema = {"type": "object"}
+
+
+def _listed(items: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": items}
+
+
+def _nullable(schema: Schema) -> Schema:
+    """Return the schema of what may be null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _record(about: str, *known: str | Mapping[str, Schema], **fields: Schema) -> Schema:
+    """Return the schema of an object: names of texts, fields that are known, and other fields.
+
+    A field whose name ends with _ may be missing.
+    """
+    found: dict[str, Schema] = {}
+    for one in (*known, fields):
+        found |= {one: TEXT} if isinstance(one, str) else one
+    return {
+        "type": "object",
+        "description": about,
+        "properties": {name.rstrip("_"): schema for name, schema in found.items()},
+        "required": [name for name in found if not name.endswith("_")],
+    }
+
+
+def _columns(table: Table, *names: str, **renamed: str) -> dict[str, Schema]:
+    """Return the schemas of some columns of a table; some have another name in answers."""
+    kinds = ((String, TEXT), (Integer, WHOLE), (Double, NUMBER))
+    found = {}
+    for name, column in {**{name: name for name in names}, **renamed}.items():
+        kind = table.c[column].type
+        schema = next((known for one, known in kinds if isinstance(kind, one)), ANY)
+        found[name] = _nullable(schema) if table.c[column].nullable else schema
+    return found
+
+
+TEXTS, COUNTS = _listed(TEXT), {"type": "object", "additionalProperties": WHOLE}
+CELLS, SHARES = _listed(TEXTS), _record("Before and after.", before=NUMBER, after=NUMBER)
+
+# what is published, or declared elsewhere
+_published = results_schema()
+RESULT: Schema = _inline(_published["$defs"]["set"], _published["$defs"])
+ENTITY: Schema = {**RESULT["properties"]["entities"]["items"], "additionalProperties": True}
+_explained = TypeAdapter(ExplainedPair).json_schema(mode="serialization")
+EXPLANATION: Schema = _inline(_explained, _explained.pop("$defs", {}))
+SIZES = dict.fromkeys(("templates", "sets", "entities"), WHOLE) | {"entropy_bits": NUMBER}
+
+HEALTH = _record(
+    "The state of the service: how many processes are busy, and how many requests wait for them.",
+    "status", "version", busy=COUNTS, waiting=COUNTS,
+)  # fmt: skip
+INSTALLED = _record(
+    "The domains, what each covers, the models, the store, and the largest request in bytes.",
+    {"domains": TEXTS, "models": TEXTS, "about": OBJECT, "largest": WHOLE},
+    "store", "knowledge_base",
+)  # fmt: skip
+RUN = _record(
+    "A run of the store; `sorts` and `untrainable` only of one run.",
+    _columns(
+        tables.runs, "domain", "model", "settings", "inputs", "versions", "started", "finished",
+        "outcome", "parent", "model_id", name="run",
+    )
+    | SIZES,
+    messages=WHOLE, failed=WHOLE, keyed=WHOLE, sorts_=TEXTS, untrainable_=TEXT,
+)  # fmt: skip
+RUNS = _listed(RUN)
+DELETED_RUN = _record("The name of a run that was deleted.", "deleted")
+MESSAGES = _record(
+    "A page of the messages of a run.",
+    total=WHOLE,
+    messages=_listed(
+        _record("A message in a list.", SIZES, "message", "title", "error", keyed=WHOLE)
+    ),
+)
+ENTITIES = _record("A page of the entities of a run.", total=WHOLE, entities=_listed(ENTITY))
+KEY = _record(
+    "A saved key (gold label); `counts` if it is the newest of its author and not withdrawn.",
+    _columns(
+        tables.keys, "run", "message", "author", "time", "based_on", "withdrawn", key="id",
+        set="set_name",
+    ),
+    templates=TEXTS, cells=CELLS, counts=TRUTH,
+    alternatives=_listed(_record("Also possible.", cells=CELLS, weight=NUMBER)),
+)  # fmt: skip
+KEYS = _listed(KEY)
+SAVED_KEY = _record(
+    "The number of a key, and newer keys of others that its author had not seen.",
+    key=WHOLE,
+    conflicts=_listed(KEY),
+)
+WITHDRAWN = _record("How many keys were withdrawn.", withdrawn=WHOLE)
+AGREEMENT = _record(
+    "How the authors of a set agree; the first configuration is used unless disputed.",
+    authors=WHOLE,
+    disputed=TRUTH,
+    votes=_listed(_record("A configuration.", cells=CELLS, votes=NUMBER, authors=TEXTS)),
+)
+MESSAGE = _record(
+    "A message with everything about it.",
+    {"fields": OBJECT, "sets": _listed(RESULT), "singletons": _listed(OBJECT)},
+    "message", "text", "error", entities=_listed(ENTITY),
+    keys={"type": "object", "additionalProperties": _listed(KEY)},
+    place_=TEXT, text_hash_=TEXT, run_=TEXT, title_=TEXT, notes_=TEXTS,
+)  # fmt: skip
+NEXT_SETS = _listed(
+    _record(
+        "A set to key; `gain` in bits, null where the run is not trained on keys.",
+        "set", "message", gain=_nullable(NUMBER), entropy_bits=_nullable(NUMBER), templates=WHOLE,
+    )
+)  # fmt: skip
+TRAINED = _record(
+    "What training learned, and the run that resolved the messages again.",
+    "model",
+    "run",
+    report=_record(
+        "What was learned from the keys.",
+        {"every_pair": OBJECT, "merging_questions": OBJECT, "note": _nullable(TEXT)},
+        "learned_from", "model", keys=WHOLE, step=NUMBER, bits=SHARES,
+        sets=_listed(_record("A key.", "set", "message", bits=SHARES, probability=SHARES)),
+    ),
+)  # fmt: skip
+REVIEW = _record(
+    "The sets of records to review, the most uncertain first, their number, and all clusters.",
+    summary=OBJECT,
+    total=WHOLE,
+    sets=_listed(
+        _record(
+            "Records that may be the same: their clusters, pairs, alternatives and questions.",
+            dict.fromkeys(("records", "pairs", "alternatives", "questions"), _listed(OBJECT)),
+            bits=NUMBER, differs=TRUTH,
+        )
+    ),
+    clusters_=_listed(_listed(ANY)),
+)  # fmt: skip
+KNOWLEDGE = _record(
+    "The sizes of a knowledge base, and the types of its entities.",
+    "name", documents=WHOLE, entities=WHOLE, types=TEXTS,
+)  # fmt: skip
+KNOWN_ENTITIES = _record(
+    "A page of the entities of a knowledge base.",
+    total=WHOLE,
+    entities=_listed(
+        _record(
+            "An entity across documents.",
+            dict.fromkeys(("records", "documents", "mentions"), WHOLE),
+            "entity", "name", "type", "description", certainty=NUMBER, aliases=TEXTS,
+        )
+    ),
+)  # fmt: skip
+PROBLEM = _record(
+    "An error, as RFC 9457 has it, with all problems and the id of the request in the log.",
+    "type", "title", "detail", "trace", status=WHOLE,
+    errors=_listed(_record("A problem, and its field, if it has one.", "field", "problem")),
+)  # fmt: skip
