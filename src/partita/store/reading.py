@@ -174,7 +174,7 @@ def _sets(
         inside = {
             "templates": own,
             "pairs": runs.pair_objects(pairs.get(row["set_name"], ()), own),
-            "configurations": [runs.configuration_object(one) for one in of_set],
+            "configurations": [runs.object_of("configurations", one) for one in of_set],
             "entities": [one for home, one in entities if home == row["set_name"]],
         }
         found.append(runs.set_object(row, inside))

@@ -7,7 +7,7 @@ templates and entities become rows of tables, and are made of them again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Select, Table, func, select
@@ -162,8 +162,8 @@ def write_message(
         _forget_failed(connection, run, message["message"])
         if not add_if_new(connection, tables.messages, _message_row(message, run, position)):
             return False
-        for table, rows in _rows(message).items():
-            _insert(connection, table, run, message["message"], rows)
+        for table, rows in _rows(message, run).items():
+            _insert(connection, table, rows)
         return True
 
 
@@ -174,11 +174,9 @@ def _forget_failed(connection: Connection, run: str, message: str) -> None:
     )
 
 
-def _insert(connection: Connection, table: str, run: str, message: str, rows: list[Row]) -> None:
+def _insert(connection: Connection, table: str, rows: list[Row]) -> None:
     if rows:
-        columns = tables.metadata.tables[table].c
-        common = {"run": run} | ({"message": message} if "message" in columns else {})
-        connection.execute(tables.metadata.tables[table].insert(), [common | row for row in rows])
+        connection.execute(tables.metadata.tables[table].insert(), rows)
 
 
 def _message_row(message: Object, run: str, position: int) -> Row:
@@ -208,30 +206,50 @@ def title(text: str, fields: Mapping[str, Any]) -> str:
     return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
 
 
-def _rows(message: Object) -> dict[str, list[Row]]:
+def _rows(message: Object, run: str) -> dict[str, list[Row]]:
     """Return the rows of each table, referenced tables first."""
     sets, entities, homes = message["sets"], message["entities"], _templates(message)
     set_of = {name: home for name, (home, _) in homes.items()}
     templates = sorted(
         (one for _, one in homes.values()), key=lambda one: (one.get("start", 0), one.get("end", 0))
     )
-    return {
+    name = message["message"]
+    found = {
         "sets": [set_row(line, n, set_of) for n, line in enumerate(sets)],
-        "templates": [template_row(one, n, set_of[one["id"]]) for n, one in enumerate(templates)],
-        "antecedents": [row for one in templates for row in antecedent_rows(one)],
+        "templates": [
+            row_of("templates", template_json(template_of(one, PLACE)), position=n, message=name)
+            | {"set_name": set_of[one["id"]]}
+            for n, one in enumerate(templates)
+        ],
+        "antecedents": [
+            {"message": name, "template": one["id"], "rank": rank, "antecedent": other["id"]}
+            | {"preferred": other.get("preferred", False)}
+            for one in templates
+            for rank, other in enumerate(one.get("antecedents", ()), 1)
+        ],
         "pairs": [
-            {"set_name": line["set"], **pair_row(one)} for line in sets for one in line["pairs"]
+            row_of("pairs", one, set_name=line["set"]) for line in sets for one in line["pairs"]
         ],
         "configurations": [
-            {"set_name": line["set"], **configuration_row(one, rank)}
+            row_of("configurations", one, set_name=line["set"], rank=rank)
             for line in sets
             for rank, one in enumerate(line["configurations"], 1)
         ],
         "entities": [
-            entity_row(one, n, set_of.get(one["templates"][0])) for n, one in enumerate(entities)
+            row_of("entities", one, position=n, message=name)
+            | {"set_name": set_of.get(one["templates"][0]), "denied": one.get("denied") or None}
+            for n, one in enumerate(entities)
         ],
-        "slot_values": [row for one in entities for row in value_rows(one)],
+        "slot_values": [
+            row_of("slot_values", value, position=n, message=name, entity=one["id"], slot=slot)
+            | {"value": search_text(value["value"])}
+            for one in entities
+            for n, (slot, value) in enumerate(
+                (slot, value) for slot, values in one["slots"].items() for value in values
+            )
+        ],
     }
+    return {table: [{"run": run} | row for row in rows] for table, rows in found.items()}
 
 
 def _templates(message: Object) -> dict[str, tuple[str | None, Object]]:
@@ -320,19 +338,33 @@ PLACE = Place("the store")
 FIGURES = ("count", "log2_count", "entropy_bits", "log_normaliser", "conflict")
 MADE = ("model", "method", "reason", "seed")
 TEXTS = ("text", "region", "sentence", "sort", "head", "number", "form", "slots", "rule", "context")
+REMAINDER = ("count", "log2_count", "probability")
+
+
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+# the fields of objects in lines of results, in order, and their columns; an interval has two
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "sets": {"message": "message", "set": "set_name", **_same("incompatible", *FIGURES, *MADE)},
+    "templates": {"id": "template", "start": "start_at", "end": "end_at", **_same(*TEXTS)},
+    "pairs": {"left": "left_template", "right": "right_template"}
+    | _same("probability", "marginal", "interval"),
+    "configurations": _same("cells", "probability", "interval"),
+    "entities": {"id": "entity"}
+    | _same("sort", "templates", "anchor", "name", "descriptions", "probability", "interval")
+    | _same("error"),
+    "slot_values": {"value": "value_json"}
+    | _same("probability", "interval", "error", "templates", "status"),
+}
+# what some rows lack: those of messages that have less, and of earlier versions
+MISSING = {"name": "", "anchor": "", "descriptions": [], "status": "asserted"}
 # the fields of a line of results, in its order
 ORDER = (
     *("version", "message", "set", "templates", "incompatible", "must", "unlisted", "pairs"),
-    *(
-        "configurations",
-        "partial",
-        "remainder",
-        "excluded",
-        "count",
-        "log2_count",
-        "log2_count_interval",
-    ),
-    *("entropy_bits", "entropy_bits_interval"),
+    *("configurations", "partial", "remainder", "excluded", "count", "log2_count"),
+    *("log2_count_interval", "entropy_bits", "entropy_bits_interval"),
     *("log_normaliser", "log_normaliser_interval", "conflict", "model", "method"),
     *("converged", "error", "optimal", "gap", "reason", "seed", "entities"),
 )
@@ -342,8 +374,27 @@ USUAL: dict[str, Any] = {
     "entropy_bits_interval": None, "log_normaliser_interval": None, "converged": None,
     "error": None, "optimal": True, "gap": 0.0,
 }  # fmt: skip
-APART = {"version", "message", "set", "templates", "incompatible", "pairs", "configurations"}
-APART |= {"remainder", "entities", *FIGURES, *MADE}
+APART = {"version", "templates", "pairs", "configurations", "remainder", "entities"}
+APART |= {*COLUMNS["sets"]}
+
+
+def row_of(table: str, document: Object, **more: Any) -> Row:
+    """Return the row of an object in a line of results, with `more` columns."""
+    row = {column: document.get(name, MISSING.get(name)) for name, column in COLUMNS[table].items()}
+    if "interval" in row:
+        row["low"], row["high"] = row.pop("interval") or (None, None)
+    return row | more
+
+
+def object_of(table: str, row: Object) -> Row:
+    """Return the object of which a row was made."""
+    row = dict(row)
+    if "low" in row:
+        row["interval"] = None if row["low"] is None else [row["low"], row["high"]]
+    return {
+        name: MISSING.get(name) if row[column] is None else row[column]
+        for name, column in COLUMNS[table].items()
+    }
 
 
 def set_row(line: Object, position: int, homes: Mapping[str, str | None]) -> Row:
@@ -358,141 +409,41 @@ def set_row(line: Object, position: int, homes: Mapping[str, str | None]) -> Row
         more["again"] = again
     if remainder.get("interval") is not None:
         more["remainder_interval"] = remainder["interval"]
-    return {
-        "set_name": line["set"],
-        "position": position,
-        "remainder_count": remainder["count"],
-        "remainder_log2_count": remainder["log2_count"],
-        "remainder_probability": remainder["probability"],
-        "incompatible": line["incompatible"],
-        "more": more,
-        **{name: line.get(name) for name in (*FIGURES, *MADE)},
-    }
+    rest = {f"remainder_{name}": remainder[name] for name in REMAINDER}
+    return row_of("sets", line, position=position, more=more, **rest)
 
 
 def set_object(row: Object, inside: Mapping[str, list[Row]]) -> Row:
     """Return the line of results of a set; `inside` are its templates, pairs and so on."""
     more = dict(row["more"])
     more.pop("again", None)
-    interval = more.pop("remainder_interval", None)
-    remainder = {
-        name: row[f"remainder_{name}"] for name in ("count", "log2_count", "probability")
-    } | {"interval": interval}
-    document = {
-        "version": VERSION,
-        "message": row["message"],
-        "set": row["set_name"],
-        "incompatible": row["incompatible"],
-        "remainder": remainder,
-        **{name: row[name] for name in (*FIGURES, *MADE)},
-        **USUAL,
-        **more,
-        **inside,
-    }
+    remainder = {name: row[f"remainder_{name}"] for name in REMAINDER}
+    remainder["interval"] = more.pop("remainder_interval", None)
+    made = {"version": VERSION, "remainder": remainder, **object_of("sets", row)}
+    document = {**made, **USUAL, **more, **inside}
     return {name: document[name] for name in ORDER}
-
-
-def template_row(template: Object, position: int, set_name: str | None) -> Row:
-    read = template_of(template, PLACE)
-    fields = template_json(read)
-    return {
-        "template": read.id,
-        "position": position,
-        "set_name": set_name,
-        "start_at": read.start,
-        "end_at": read.end,
-        **{name: fields[name] for name in TEXTS},
-    }
 
 
 def template_again(row: Object, antecedents: Sequence[Object]) -> Row:
     """Return every field of a template."""
-    document = {name: row[name] for name in TEXTS}
-    document |= {"id": row["template"], "start": row["start_at"], "end": row["end_at"]}
-    document["antecedents"] = [
-        {"id": one["antecedent"], "preferred": one["preferred"]} for one in antecedents
-    ]
+    listed = [{"id": one["antecedent"], "preferred": one["preferred"]} for one in antecedents]
+    document = object_of("templates", row) | {"antecedents": listed}
     return template_json(template_of(document, PLACE))
-
-
-def antecedent_rows(template: Object) -> Iterator[Row]:
-    for rank, one in enumerate(template.get("antecedents", ()), 1):
-        preferred = one.get("preferred", False)
-        ids = {"template": template["id"], "rank": rank}
-        yield ids | {"antecedent": one["id"], "preferred": preferred}
-
-
-def pair_row(pair: Object) -> Row:
-    ends = {"left_template": pair["left"], "right_template": pair["right"]}
-    return ends | {name: pair[name] for name in ("probability", "marginal")} | _spread(pair)
 
 
 def pair_objects(rows: Iterable[Object], templates: Sequence[Row]) -> list[Row]:
     """Return the pairs in text order."""
     place = {template["id"]: n for n, template in enumerate(templates)}
-    pairs = [
-        {
-            "left": row["left_template"],
-            "right": row["right_template"],
-            "probability": row["probability"],
-            "marginal": row["marginal"],
-        }
-        | _interval(row)
-        for row in rows
-    ]
+    pairs = [object_of("pairs", row) for row in rows]
     return sorted(pairs, key=lambda one: (place[one["left"]], place[one["right"]]))
 
 
-def configuration_row(listed: Object, rank: int) -> Row:
-    document = {"rank": rank, "cells": listed["cells"], "probability": listed["probability"]}
-    return document | _spread(listed)
-
-
-def configuration_object(row: Object) -> Row:
-    return {"cells": row["cells"], "probability": row["probability"]} | _interval(row)
-
-
-def entity_row(entity: Object, position: int, set_name: str | None) -> Row:
-    return {
-        "entity": entity["id"],
-        "position": position,
-        "set_name": set_name,
-        "sort": entity["sort"],
-        "name": entity.get("name", ""),
-        "anchor": entity.get("anchor", ""),
-        "templates": entity["templates"],
-        "descriptions": entity.get("descriptions", []),
-        "denied": entity.get("denied") or None,
-        **_figure(entity),
-    }
-
-
 def entity_object(row: Object, values: Iterable[Object]) -> Row:
-    document: Row = {"id": row["entity"], "sort": row["sort"], "templates": row["templates"]}
-    document["anchor"] = row["anchor"]
-    document |= {name: row[name] for name in ("name", "descriptions")}
-    document |= _figure_again(row)
+    """Return an entity with the values of its slots."""
     slots: dict[str, list[Row]] = {}
     for one in values:
-        value = {"value": one["value_json"], **_figure_again(one), "templates": one["templates"]}
-        slots.setdefault(one["slot"], []).append(value | {"status": one["status"] or "asserted"})
-    return document | {"slots": slots, "denied": row["denied"] or []}
-
-
-def value_rows(entity: Object) -> Iterator[Row]:
-    """Yield all values of all slots, in order."""
-    values_ = [(slot, one) for slot, values in entity["slots"].items() for one in values]
-    for position, (slot, one) in enumerate(values_):
-        yield {
-            "entity": entity["id"],
-            "position": position,
-            "slot": slot,
-            "value": search_text(one["value"]),
-            "value_json": one["value"],
-            "templates": one["templates"],
-            "status": one.get("status", "asserted"),
-            **_figure(one),
-        }
+        slots.setdefault(one["slot"], []).append(object_of("slot_values", one))
+    return object_of("entities", row) | {"slots": slots, "denied": row["denied"] or []}
 
 
 def search_text(value: object) -> str | None:
@@ -500,21 +451,3 @@ def search_text(value: object) -> str | None:
     if value is None:
         return None
     return " & ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _spread(figure: Object) -> Row:
-    low, high = figure.get("interval") or (None, None)
-    return {"low": low, "high": high}
-
-
-def _interval(row: Object) -> Row:
-    return {"interval": None if row["low"] is None else [row["low"], row["high"]]}
-
-
-def _figure(figure: Object) -> Row:
-    probability = {"probability": figure["probability"]}
-    return probability | _spread(figure) | {"error": figure.get("error")}
-
-
-def _figure_again(row: Object) -> Row:
-    return {"probability": row["probability"]} | _interval(row) | {"error": row["error"]}
