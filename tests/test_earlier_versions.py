@@ -87,6 +87,8 @@ REMOVED = {
     "partita.ResolvedMessage.to_html",
     "rules trace --html",
     "partita.Explanation.save_chart",
+    "partita.Evaluation.save_chart",
+    "evaluate --plot",
     "partita.client.Client",
     "partita.client.ServiceError",
     *(

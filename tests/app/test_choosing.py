@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from partita.antecedents.sets import coreference_sets
-from partita.app.store_training import set_gains
 from partita.app.train import train
 from partita.core import Configuration, CoreferenceSet
 from partita.core.templates import Key
@@ -17,6 +16,7 @@ from partita.corpora.keys import read_keys
 from partita.domains import __file__ as domains
 from partita.domains import find_domain, schema_of
 from partita.training import few_keys as choosing
+from partita.training.few_keys import set_gains
 from partita.training.parameter_files import (
     PairParameters,
     shipped_pair_parameters,

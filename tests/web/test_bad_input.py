@@ -41,7 +41,6 @@ def line_of(answer: httpx.Response) -> str:
         ("/api/runs/nobody/messages", 404, "nobody"),
         ("/api/runs/nobody/entities", 404, "nobody"),
         ("/api/runs/nobody/next", 404, "nobody"),
-        ("/api/runs/nobody/evaluation", 404, "nobody"),
         (f"{AT}/messages/nothing", 404, "nothing"),
         (f"{AT}/sets/nothing.1", 404, "nothing.1"),
         (f"{AT}/sets/nothing.1/keys", 404, "nothing.1"),

@@ -47,7 +47,6 @@ def answered(client: httpx.Client, method: str, path: str, body: Any) -> httpx.R
         ("/api/runs/{run}/sets/{set}/why", f"{AT}/sets/kinston.1/why?left=T1&right=T2", None),
         ("/api/runs/{run}/next", f"{AT}/next", None),
         ("/api/resolve", "/api/resolve", TEXT),
-        ("/api/why", "/api/why", {**TEXT, "set": "message.1", "left": "T1", "right": "T2"}),
         ("/api/solve", "/api/solve", SOLVE),
         ("/api/cluster", "/api/cluster", CLUSTER),
     ],

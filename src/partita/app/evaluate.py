@@ -42,7 +42,6 @@ from partita.training.parameter_files import (
 )
 from partita.views.evaluation import evaluation_text
 from partita.views.layout import count_text
-from partita.views.markup import save_plots
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -136,10 +135,6 @@ class Evaluation(Tabular):
         rows = [asdict(one) for one in self.row.calibration]
         bounds = [row.pop("interval") or {"low": None, "high": None} for row in rows]
         return row_columns([row | ends for row, ends in zip(rows, bounds, strict=True)])
-
-    def save_chart(self, path: str | os.PathLike[str]) -> None:
-        """Save the reliability diagrams of pairs, cells and configurations as SVG."""
-        save_plots({f"{of}s": getattr(self.row, f"{of}_reliability") for of in KINDS}, Path(path))
 
     def _figure_columns(self) -> Columns:
         figures = self.figures

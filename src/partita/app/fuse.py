@@ -47,7 +47,7 @@ from partita.tables import Table, read_table
 from partita.tables.reading import is_frame
 from partita.templates.schema import Schema
 from partita.templates.slots import symbol
-from partita.views.fusion import entities_json, fused_json, held_out_plots
+from partita.views.fusion import entities_json, fused_json, held_out_tables
 
 if TYPE_CHECKING:
     from partita.app.train import TrainedModel
@@ -702,7 +702,7 @@ class Belief(Tabular):
     def _repr_html_(self) -> str:
         """Return the values, and for claims how far to believe them."""
         beliefs = self.fusion.fused.slots if isinstance(self.fusion, Fusion) else ()
-        return Tabular._repr_html_(self) + held_out_plots(beliefs)
+        return Tabular._repr_html_(self) + held_out_tables(beliefs)
 
     def __repr__(self) -> str:
         objects = len({one.object for one in self.values})

@@ -73,7 +73,6 @@ class EvaluateCommand(EvaluateOptions):
 
     results: Path = argument("Results (JSONL), or clusters (CSV)", "RESULTS")
     keys: tuple[Path, ...] = option(KEYS, ...)
-    plot: Path | None = option("Save reliability diagrams: F.svg")
     json: bool = option(REPORT_JSON, False)
 
 
@@ -91,7 +90,6 @@ def evaluate(options: EvaluateCommand, console: Console) -> None:
     \b
     Examples:
       partita evaluate results.jsonl keys.jsonl
-      partita evaluate results.jsonl keys.jsonl --plot reliability.svg
       partita evaluate clusters.csv keys.jsonl --json
     """
     from partita.app.evaluate import evaluate
@@ -103,8 +101,6 @@ def evaluate(options: EvaluateCommand, console: Console) -> None:
         seed=options.seed,
         progress=console.progress,
     )
-    if options.plot is not None:
-        found.save_chart(options.plot)
     if found.matching:
         console.note(found.matching)
     console.report(found, options.json)

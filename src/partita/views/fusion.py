@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita.evaluation.calibration import ReliabilityBin
 from partita.evaluation.fusion import SlotMeasure, calibration
 from partita.fusion.answers import SlotAnswer, ValueProbability, answers
 from partita.fusion.belief import SlotBelief
@@ -116,26 +115,19 @@ def _dependence_text(belief: SlotBelief) -> Iterator[str]:
             yield f"  {one.stated:6.2f}  {one.agreed:6.2f}  {text_bar(one.agreed)}\n"
 
 
-def held_out_plots(beliefs: Iterable[SlotBelief]) -> str:
-    """Draw what is stated of the best values against how often held-out claims agree."""
-    from partita.views.markup import Html, element, join_markup, reliability_plot
-    from partita.views.palette import colour
+def held_out_tables(beliefs: Iterable[SlotBelief]) -> str:
+    """Show what is stated of the best values beside how often held-out claims agree, as HTML."""
+    from partita.views.markup import element
+    from partita.views.notebook import table_html
 
-    edge, accent = colour("edge"), colour("accent")
-    style = Html(
-        f".held-out line {{ stroke: {edge} }} .held-out polyline {{ stroke: {accent} }} "
-        f".held-out polyline {{ fill: none }} .held-out circle {{ fill: {accent} }} "
-        ".held-out text { font-size: 11px; fill: currentColor }"
-    )
-    figures: list[str] = []
+    parts: list[str] = []
     for fit, name in ((one.held_out, one.name) for one in beliefs):
         if fit is not None and fit.bins:
             label = f"How far to believe {clean(name)}: {count_text(fit.claims, 'held-out claim')}"
-            bins = [ReliabilityBin(one.count, one.stated, one.agreed) for one in fit.bins]
-            plot = reliability_plot(bins, label)
-            parts = (element("style", style), plot, element("figcaption", label))
-            figures.append(element("figure", *parts, class_="held-out"))
-    return join_markup(figures)
+            bins = {end: [getattr(one, end) for one in fit.bins] for end in ("stated", "agreed")}
+            bins |= {"claims": [one.count for one in fit.bins]}
+            parts += [element("p", label), table_html(bins)]
+    return "".join(parts)
 
 
 def _answer(answer: SlotAnswer, width: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The colours of the page, plots and notebooks, and the style sheet of single files."""
+"""The colours of the page and notebooks, and the style sheet of single files."""
 
 from __future__ import annotations
 
@@ -34,14 +34,4 @@ h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem }
 a { color: var(--accent); text-decoration: none } a:hover { text-decoration: underline }
 """
 
-_DRAWINGS = """
-svg { display: block; max-width: 100% } svg.plot { height: auto }
-svg text { font: 11px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink) }
-svg text.tick, svg text.axis { fill: var(--quiet) }
-.grid { stroke: var(--rule) }
-.ideal { stroke: var(--quiet); stroke-dasharray: 4 3 }
-.curve { fill: none; stroke: var(--accent); stroke-opacity: .5 }
-.dot { fill: var(--accent); fill-opacity: .75; stroke: var(--surface) }
-"""
-
-STYLE = "".join((COLOURS, _PAGE, _DRAWINGS))
+STYLE = COLOURS + _PAGE

@@ -16,7 +16,7 @@ from partita.web.error_responses import RequestError
 from partita.web.process_pool import ProcessPool, request_frame
 
 JSON = "application/json"
-SMALL_CALLS = (*("resolve", "solve", "explain", "why_text", "next", "ingest"), "fuse", "cluster")
+SMALL_CALLS = (*("resolve", "solve", "explain", "next", "ingest"), "fuse", "cluster")
 SMALL_BODY = 4096  # bytes
 SMALL_TIMEOUT = 5.0  # seconds after which work is large
 TRAINING_TIMEOUT = 6 * 3600.0  # seconds

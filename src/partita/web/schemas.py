@@ -116,14 +116,6 @@ class ResolveRequest(RequestModel):
     model: Annotated[str, _checked(RunOptions, "model")] | None = _option(RunOptions, "model")
 
 
-class WhyRequest(ResolveRequest):
-    """Two templates of a message to explain, as resolve answers them."""
-
-    set: Name
-    left: Name
-    right: Name
-
-
 class SolveRequest(RequestModel):
     """Pairs of names, each with the probability that both are the same."""
 

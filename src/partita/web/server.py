@@ -528,17 +528,12 @@ KEYS = (
              "List the sets to key next, by the expected gain for the model.",
              "Sets, the most informative first.", schemas.NEXT_SETS,
              {"run": Run, "limit": (Limit, 10)}, call="next"),
-    PassedOn("evaluation", "compute", f"{RUN}/evaluation", "Score a run against its keys.",
-             "The run scored against its keys.", schemas.OBJECT, OF_RUN, call="evaluate"),
 )  # fmt: skip
 EXPLAINED = "The contribution of each feature and of the other templates."
 COMPUTED = (
     PassedOn("resolve", "compute", "/api/resolve",
              "Resolve a message, from text to entities, without storing it.", "The message.",
              schemas.MESSAGE, body=schemas.ResolveRequest),
-    PassedOn("why_text", "compute", "/api/why",
-             "Explain two templates of a message without storing it.", EXPLAINED,
-             schemas.EXPLANATION, body=schemas.WhyRequest),
     PassedOn("fuse", "compute", "/api/fuse",
              "Fuse sources, which may contradict each other, into values with probabilities.",
              "Values, claims, trust.", schemas.OBJECT, body=schemas.FuseRequest),

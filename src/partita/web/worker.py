@@ -48,7 +48,6 @@ from partita.web.schemas import (
     ResolveRequest,
     SolveRequest,
     Source,
-    WhyRequest,
     parse,
 )
 
@@ -63,7 +62,7 @@ WARM_UP_TEXT = "A depot was found. The depot is empty. An ammunition depot is ne
 # calls that are operations of the workspace, with arguments alone
 STORED = {
     *("runs", "run", "messages", "message", "set", "entities", "keys", "agreement", "withdraw"),
-    *("delete", "compare", "explain", "next", "evaluate", "train"),
+    *("delete", "compare", "explain", "next", "train"),
 }
 
 
@@ -97,11 +96,6 @@ class Calls:
     def resolve(self, body: bytes) -> Answer:
         request = parse(ResolveRequest, body)
         return self._workspace.resolve(request.text, _settings(request))
-
-    def why_text(self, body: bytes) -> Answer:
-        request = parse(WhyRequest, body)
-        ends = {"name": request.set, "left": request.left, "right": request.right}
-        return self._workspace.explain_text(request.text, _settings(request), **ends)
 
     def solve(self, body: bytes, seconds: float) -> bytes:
         request = parse(SolveRequest, body)
