@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import partita
 from oracles.people import people
-from partita.linkage.column_alignment import aligned_names
+from partita.linkage.column_alignment import aligned_names, shared_words
 from partita.linkage.match_level import (
     Places,
     best_few,
@@ -110,6 +110,18 @@ def test_columns_with_foreign_names_are_aligned_by_their_values():
     assert second["c2"] == "first_name"
     assert second["http://y.org/b#email"] == "email"
     assert second["notes"] == "notes"
+
+
+def test_columns_with_shortened_names_are_aligned_where_no_values_are_equal():
+    rng = np.random.default_rng(0)
+    place = rng.uniform(-80, 80, (200, 2))
+    one = {"lat": [f"{a:.3f}" for a, _ in place], "lon": [f"{b:.3f}" for _, b in place]}
+    near = place + rng.normal(0, 0.01, place.shape)
+    other = {"longitude_deg": [f"{b:.5f}" for _, b in near],
+             "latitude_deg": [f"{a:.5f}" for a, _ in near]}  # fmt: skip
+    assert aligned_names([one, other])[1] == {"longitude_deg": "lon", "latitude_deg": "lat"}
+    assert shared_words(frozenset({"tel"}), frozenset({"telephone"})) == 1.0
+    assert shared_words(frozenset({"id"}), frozenset({"identity"})) == 0.0
 
 
 def test_tables_with_foreign_headers_are_linked():
@@ -224,6 +236,23 @@ def test_rivals_and_mixture_find_the_share_of_matches():
     _, even, share = mixture_of(best)
     assert share == pytest.approx(0.6, abs=0.05)
     assert 2.5 < even < 5.0
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+def test_matches_are_counted_where_neighbours_are_each_others_nearest(share):
+    """Points on a map: two that do not match are mutual best in most cases."""
+    small, large, found = 400, 600, []
+    matches = int(share * small)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        one, other = rng.random((small, 2)), rng.random((large, 2))
+        other[:matches] = one[:matches] + rng.normal(0, 0.002, (matches, 2))
+        distance = np.linalg.norm(one[:, None] - other[None], axis=2).ravel()
+        left, right = (end.ravel() for end in np.indices((small, large)))
+        near = distance < 0.15
+        source, ends = np.repeat([0, 1], [small, large]), PairEnds(left[near], small + right[near])
+        found.append(level_of_clean_tables(source, ends, -distance[near]).expected)
+    assert np.median(found) == pytest.approx(matches, abs=0.08 * small)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])

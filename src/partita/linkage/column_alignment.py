@@ -15,6 +15,7 @@ NAME, GRAMS, VALUES = 0.4, 0.35, 0.25  # weights of equal words of names, n-gram
 # other column. With foreign headers this finds 16 of the 17 columns of dblp-acm, febrl4 and
 # restaurants-two and no wrong one; the others are still in the text of the whole record.
 SURE, LEAST, AHEAD = 0.5, 0.3, 1.25
+SHORTEST = 3  # letters of a word that is short for another: tel, lat, org
 NUMERIC = frozenset({"number", "year", "category", "identifier", "phone", "postcode"})
 TEXTUAL = frozenset({"text", "phrase", "word", "given name", "surname", "category", "email"})
 
@@ -28,6 +29,19 @@ def name_words(name: str) -> frozenset[str]:
     """Return the words of a column's name, also those that capital letters separate."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", local_name(name))
     return frozenset(re.findall(r"[a-z]+|\d+", plain_words(spaced)))
+
+
+def shared_words(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of words that two names have in common, also shortened ones."""
+    both = len(one & other)
+    short = sum(any(_shortened(a, b) for b in other - one) for a in one - other)
+    return (both + short) / max(len(one) + len(other) - both - short, 1)
+
+
+def _shortened(one: str, other: str) -> bool:
+    """Return whether one word is the beginning of the other: lat, latitude."""
+    least = min(len(one), len(other))
+    return least >= SHORTEST and one[:least] == other[:least]
 
 
 def aligned_names(tables: Sequence[Mapping[str, Texts]]) -> list[dict[str, str]]:
@@ -106,7 +120,7 @@ class _Profile:
         kinds = {self.kind, other.kind}
         if "" in kinds or not (len(kinds) == 1 or kinds <= NUMERIC or kinds <= TEXTUAL):
             return 0.0
-        words = len(self.words & other.words) / max(len(self.words | other.words), 1)
+        words = shared_words(self.words, other.words)
         grams = sum(share * other.grams.get(gram, 0.0) for gram, share in self.grams.items())
         few = min(len(self.values), len(other.values))
         both = len(self.values & other.values) / max(few, 1)

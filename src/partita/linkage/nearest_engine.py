@@ -21,7 +21,6 @@ from partita.linkage.column_agreement import AgreementLevels, ColumnAgreement
 from partita.linkage.local_model import LocalModel
 from partita.linkage.match_level import (
     FEWEST,
-    RIVALS,
     MatchLevel,
     Places,
     consistent_rise,
@@ -162,9 +161,7 @@ class NearestEngine:
         refined = score + local.log_odds(pairs.features)
         turn, error = level.score, level.error
         if level.expected is not None:
-            again = part.level(refined, em)
-            held = again if RIVALS in again.estimates and RIVALS in level.estimates else level
-            expected, error = held.expected or 0.0, 0.0
+            expected, error = part.level(refined, em).expected or 0.0, 0.0
             turn = level_of_matches(part.ends, refined[part.kept], part.source, SLOPE, expected)
         elif same_sure.any():
             turn = part.score_above(refined, float((rated & same).sum()))
