@@ -1,8 +1,9 @@
 """Blocs of sources: groups whose members agree with each other more than with other groups.
 
 Sources s and t agree at the rate q_s q_t, times Ω of their blocs if these differ. One bloc may be
-sources that know the truth alone, the others each show one feed. If there are two, claims do not
-tell which one that is.
+sources that know the truth alone, the others each show one feed. Which one that is can be seen
+where blocs contradict each other: a source that leaves its own bloc there, and knows something,
+states what the bloc that knows the truth states.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from partita.fusion.value_reading import ClaimStatements
 HALF = 0.5  # confidence of a claim that is compared; above it an explanation is the first
 MAX_SOURCES = 200  # those with the most claims
 MAX_BLOCS = 3
-MIN_MEMBERS = 3  # of a smaller bloc that may be the one that knows
+MIN_MEMBERS = 3  # of the larger of two blocs
 MISFIT = 1.3  # of fewer blocs, over that of chance alone
 GAIN = 0.4  # part of the misfit that another bloc takes away
 MAX_AGREEMENT = 0.88  # of two blocs; if they agree more, little depends on them
-SMALLER = 0.17  # probability that the smaller of two blocs is the one that knows
+NOBODY_KNOWS = 0.1  # probability that every bloc shows a feed
+KNOWING = 0.5  # probability that sources that leave a feed know something
+CHANCE = 1.0, 4.0  # beta distributions of the share of leaving claims that join another bloc:
+KNOWN, BETWEEN = (6.0, 2.0), (5.0, 7.0)  # by chance, if it knows and they do, if none does
 ROUNDS, MOVES = 25, 10
 
 
@@ -72,39 +76,72 @@ def find_blocs(statements: ClaimStatements, apart: Collection[str] = ()) -> Sour
     found = _split(known, weight, noise)
     if found is None:
         return None
-    names = [statements.sources[n] for n in tested.tolist()]
-    claims = np.bincount(statements.source, minlength=len(agreement))[tested]
-    blocs = []
-    for number in range(int(found.bloc.max()) + 1):
-        inside = np.flatnonzero(found.bloc == number)
-        if len(inside) > 1:
-            always = bool(found.rate[inside].mean() ** 2 > ALWAYS)
-            members = [names[n] for n in inside.tolist()]
-            blocs.append((always, -len(inside), -int(claims[inside].sum()), min(members), members))
-    return _explained([members for *_, members in sorted(blocs)]) if len(blocs) > 1 else None
+    bloc = np.full(len(statements.sources), -1)
+    bloc[tested] = found.bloc
+    sizes, claims = np.bincount(found.bloc), np.bincount(bloc[statements.source] + 1)[1:]
+    always = [found.rate[found.bloc == n].mean() ** 2 > ALWAYS for n in range(len(sizes))]
+    names, several = np.array(statements.sources), np.flatnonzero(sizes > 1).tolist()
+    several.sort(key=lambda n: (always[n], -sizes[n], -claims[n], min(names[bloc == n])))
+    if len(several) < 2:
+        return None
+    place = np.full(len(sizes) + 1, -1)
+    place[several] = np.arange(len(several))
+    members = [tuple(names[bloc == n].tolist()) for n in several]
+    sure = [always[n] and not always[several[0]] for n in several]
+    return _explained(members, sure, _log_joined(statements, place[bloc], len(several)))
 
 
-def _explained(members: Sequence[Sequence[str]]) -> SourceBlocs:
-    """Return the two explanations: the first bloc knows, or the second one or none does."""
-    sizes = tuple(len(bloc) for bloc in members)
-    first = _Explanation(_all_pairs(members[1:]), tuple(members[0]))
-    if len(members) > 2:
-        chance = max(1.0 - (sizes[1] / sizes[0]) ** 2, 0.0)
-        second = _Explanation(_all_pairs(members), ())
-    else:
-        chance = 1.0 - (SMALLER if sizes[1] >= MIN_MEMBERS else 0.0)
-        second = _Explanation(_all_pairs(members[:1]), tuple(members[1]))
-    if chance < HALF:
-        first, second, chance = second, first, 1.0 - chance
-    return SourceBlocs(sizes, first.dependence, second.dependence, 1.0 - chance, second.trusted)
+def _explained(
+    members: Sequence[tuple[str, ...]], copies: Sequence[bool], joined: FloatArray
+) -> SourceBlocs:
+    """Return the two likeliest explanations: that one bloc knows the truth, or that none does.
+
+    Without evidence every source is as likely to be among those who know as any other; those of
+    a bloc of `copies` are not.
+    """
+    sizes = np.array([0 if copy else len(bloc) for bloc, copy in zip(members, copies, strict=True)])
+    prior = np.append((1.0 - NOBODY_KNOWS) * sizes / sizes.sum(), NOBODY_KNOWS)
+    weight = prior * np.exp(joined - joined.max())
+    first, second = np.argsort(-weight, kind="stable")[:2].tolist()
+    explained = [_all_pairs([one for n, one in enumerate(members) if n != knows])
+                 for knows in (first, second)]  # fmt: skip
+    doubt = float(weight[second] / (weight[first] + weight[second]))
+    trusted = members[second] if second < len(members) else ()
+    return SourceBlocs(tuple(map(len, members)), *explained, doubt, trusted)
 
 
-@dataclass(frozen=True, slots=True)
-class _Explanation:
-    """Which pairs of sources show one feed, and the sources that know the truth alone."""
+def _log_joined(statements: ClaimStatements, bloc: IntArray, count: int) -> FloatArray:
+    """Return log P(which blocs are joined by sources that leave theirs | one bloc, or none, knows).
 
-    dependence: Mapping[Pair, float]
-    trusted: tuple[str, ...]
+    Where two blocs state different values, each at least twice and more often than any other
+    value, a source leaves its bloc if it states another value than that. `bloc` is that of every
+    source, −1 for none.
+    """
+    from scipy.special import betaln
+
+    mine, values = bloc[statements.source], len(statements.values)
+    stated = (statements.object * count + mine) * values + statements.value
+    keys, times = np.unique(stated[mine >= 0], return_counts=True)
+    order = np.lexsort((-times, keys // values))
+    where, times = (keys // values)[order], times[order]
+    first = np.diff(where, prepend=-1) > 0
+    rival = np.where(np.append(~first[1:], False), np.append(times[1:], 0), 1)
+    clear = first & (times > rival)
+    shown = np.full(len(statements.objects) * count, -1)
+    shown[where[clear]] = (keys % values)[order][clear]
+    shown = shown.reshape(-1, count)[statements.object]
+    own = np.where(mine >= 0, shown[np.arange(len(mine)), mine], -1)
+    leaving = (own >= 0) & (statements.value != own)
+    logs = np.zeros(count + 1)
+    for n in range(count):
+        left = leaving & (mine != n) & (shown[:, n] >= 0) & (shown[:, n] != own)
+        joins = int((left & (statements.value == shown[:, n])).sum())
+        stays = int(left.sum()) - joins
+        chance, known, between = (betaln(a + joins, b + stays) - betaln(a, b)
+                                  for a, b in (CHANCE, KNOWN, BETWEEN))  # fmt: skip
+        logs[n] += np.logaddexp(np.log(KNOWING) + known, np.log1p(-KNOWING) + chance) - chance
+        logs[-1] += between - chance
+    return logs
 
 
 def _all_pairs(blocs: Iterable[Sequence[str]]) -> dict[Pair, float]:
