@@ -87,8 +87,8 @@ def find_blocs(statements: ClaimStatements, apart: Collection[str] = ()) -> Sour
     place = np.full(len(sizes) + 1, -1)
     place[several] = np.arange(len(several))
     members = [tuple(names[bloc == n].tolist()) for n in several]
-    sure = [always[n] and not always[several[0]] for n in several]
-    return _explained(members, sure, _log_joined(statements, place[bloc], len(several)))
+    copies = [always[n] for n in several]
+    return _explained(members, copies, _log_joined(statements, place[bloc], len(several)))
 
 
 def _explained(
@@ -96,10 +96,10 @@ def _explained(
 ) -> SourceBlocs:
     """Return the two likeliest explanations: that one bloc knows the truth, or that none does.
 
-    Without evidence every source is as likely to be among those who know as any other; those of
-    a bloc of `copies` are not.
+    Without evidence every source is as likely to be among those who know as any other; a bloc of
+    `copies` is one source.
     """
-    sizes = np.array([0 if copy else len(bloc) for bloc, copy in zip(members, copies, strict=True)])
+    sizes = np.array([1 if copy else len(bloc) for bloc, copy in zip(members, copies, strict=True)])
     prior = np.append((1.0 - NOBODY_KNOWS) * sizes / sizes.sum(), NOBODY_KNOWS)
     weight = prior * np.exp(joined - joined.max())
     first, second = np.argsort(-weight, kind="stable")[:2].tolist()

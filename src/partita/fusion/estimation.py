@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from partita.core import BoolArray, FloatArray, IntArray
+from partita.core import FloatArray, IntArray
 from partita.fusion.dependence import SharedErrors
 
 
@@ -329,34 +329,6 @@ def estimate_rates(
         if np.max(np.abs(expected.probability - before), initial=0.0) < TOLERANCE:
             return SlotEstimate(expected, rates, pooled, done, True)
     return SlotEstimate(expected, rates, pooled, rounds, False)
-
-
-def rivals_first(problem: EstimationProblem, estimate: SlotEstimate) -> tuple[Expected, BoolArray]:
-    """Return the expectation if the best candidate of each item is wrong, and contested items.
-
-    The claims for the other stated candidates decide between them; an item without any stays.
-    """
-    probability = estimate.expected.probability
-    best = best_candidates(problem, probability)
-    weight = problem.claims.weight[problem.relations.claim]
-    support = np.bincount(problem.relations.candidate, weight, minlength=len(probability))
-    support[best[best >= 0]] = 0.0
-    item = problem.candidates.item
-    total = np.bincount(item, support, minlength=problem.items)
-    contested = total > 0
-    share = support / np.where(contested, total, 1.0)[item]
-    reversed_ = np.where(contested[item], share, probability)
-    counts = _counts(problem, reversed_, likelihoods(problem, estimate.rates.theta))
-    return Expected(reversed_, counts, 0.0), contested
-
-
-def best_candidates(problem: EstimationProblem, probability: FloatArray) -> IntArray:
-    """Return the most probable candidate of each item, -1 for an item without any."""
-    order = np.lexsort((-probability, problem.candidates.item))
-    best = np.full(problem.items, -1)
-    first = np.flatnonzero(np.diff(problem.candidates.item[order], prepend=-1))
-    best[problem.candidates.item[order[first]]] = order[first]
-    return best
 
 
 def _concentration(problem: EstimationProblem, probability: FloatArray) -> float | None:

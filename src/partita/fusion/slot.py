@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
-from partita.core import BoolArray, FloatArray, IntArray, Pair
+from partita.core import FloatArray, IntArray, Pair
 from partita.errors import InputError, TotalConflict
 from partita.fusion import open_slots
 from partita.fusion.belief import HeldOutFit, Parameters, SecondMode, SlotBelief, Tempering
@@ -26,11 +26,9 @@ from partita.fusion.estimation import (
     EstimationProblem,
     Rates,
     SlotEstimate,
-    best_candidates,
     estimate_rates,
     expect,
     no_relations,
-    rivals_first,
     soundness,
 )
 from partita.fusion.held_out import (
@@ -133,8 +131,7 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
     belief = _believe_blocs(parsed, slot, _dependence(parsed, slot, lexicon), lexicon)
     tempering, held_out = _tempering(parsed, slot, belief)
     parameters = replace(belief.parameters, tempering=tempering)
-    second = belief.second or _second_mode(parsed, slot, belief)
-    belief = replace(belief, parameters=parameters, second=second, held_out=held_out)
+    belief = replace(belief, parameters=parameters, held_out=held_out)
     belief = temper(slot.condition(belief))
     return most_detailed(belief) if slot.reading.most_detailed else belief
 
@@ -218,32 +215,8 @@ def _mean(first: FloatArray, second: FloatArray, doubt: float) -> FloatArray:
     return (1.0 - doubt) * first + doubt * second
 
 
-MODE_CLAIMS = 30_000  # by which a second mode is looked for
-MODE_ROUNDS = 60
-MIN_CONTESTED = 10
 MIN_CHANGED = 0.3  # of the contested objects
 MIN_DOUBT = 0.05  # of a second solution by blocs of sources
-MAX_GAP = 0.3  # nats per contested object
-
-
-def _second_mode(parsed: ParsedSlot, slot: SlotTask, belief: SlotBelief) -> SecondMode | None:
-    """Return a solution from reversed values, if it explains the claims nearly as well.
-
-    Closed slots always have one (all answers exchanged), so none is looked for there.
-    """
-    if parsed.kind == "closed" or belief.parameters.scales is not None:
-        return None
-    sampled = _sampled(parsed, MODE_CLAIMS)
-    weights = claim_weights(sampled.statements, belief.parameters.dependence)
-    problem, *_ = _problem(sampled, weights, None, belief.parameters.detail)
-    problem = _with_shared_errors(problem, sampled, slot)
-    fixed = _fixed_rates(problem.shape, sampled, slot)
-    first = estimate_rates(problem, fixed, MODE_ROUNDS)
-    start, contested = rivals_first(problem, first)
-    if contested.sum() < MIN_CONTESTED:
-        return None
-    second = estimate_rates(problem, fixed, MODE_ROUNDS, start)
-    return _compared_modes(problem, first, second, contested, sampled.statements.sources)
 
 
 def _renumbered(statements: ClaimStatements) -> ClaimStatements:
@@ -252,25 +225,6 @@ def _renumbered(statements: ClaimStatements) -> ClaimStatements:
     return replace(
         statements, object=numbers, objects=[statements.objects[n] for n in used.tolist()]
     )
-
-
-def _compared_modes(
-    problem: EstimationProblem,
-    first: SlotEstimate,
-    second: SlotEstimate,
-    contested: BoolArray,
-    sources: Sequence[str],
-) -> SecondMode | None:
-    best, other = (best_candidates(problem, one.expected.probability) for one in (first, second))
-    changed = float(np.mean(best[contested] != other[contested]))
-    gap = first.expected.log_likelihood - second.expected.log_likelihood
-    gap = gap / int(contested.sum())
-    if changed < MIN_CHANGED or gap > MAX_GAP:
-        return None
-    wrong = [one.rates.theta[:, 0, open_slots.GUESS] for one in (first, second)]
-    better = np.flatnonzero(wrong[1] < wrong[0] - 0.1)
-    names = tuple(sources[n] for n in better.tolist() if sources[n] != TRUTHS)
-    return SecondMode(gap, changed, int(contested.sum()), names) if names else None
 
 
 def _tempering(
