@@ -7,9 +7,17 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.stats import betabinom
+from scipy.special import beta
 
-from partita.fusion.blocs import BETWEEN, CHANCE, KNOWING, KNOWN, _log_joined, find_blocs
+from partita.fusion.blocs import (
+    BETWEEN,
+    CHANCE,
+    KNOWING,
+    KNOWN,
+    TOGETHER,
+    _log_joined,
+    find_blocs,
+)  # fmt: skip
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import FusionSettings, answers_by_object, extend, fuse_slots
 from partita.views.fusion import claims_text, fused_json
@@ -87,7 +95,7 @@ def test_which_group_is_joined_is_counted_object_by_object():
     for thing in {row[1] for row in rows}:
         stated = [[r[3] for r in rows if r[1] == thing and r[0][0] == g] for g in "01"]
         most = [Counter(values).most_common(2) for values in stated]
-        if any(m[0][1] < 2 or len(m) > 1 and m[1][1] == m[0][1] for m in most):
+        if any(m[0][1] < 2 or (len(m) > 1 and m[1][1] == m[0][1]) for m in most):
             continue
         top = [m[0][0] for m in most]
         if top[0] == top[1]:
@@ -95,14 +103,14 @@ def test_which_group_is_joined_is_counted_object_by_object():
         for group, values in enumerate(stated):
             left = [value for value in values if value != top[group]]
             counts[1 - group] += [left.count(top[1 - group]), len(left)]
-    expected = []
-    for joins, left in counts.tolist():
-        chance = betabinom.pmf(joins, left, *CHANCE)
-        knows = KNOWING * betabinom.pmf(joins, left, *KNOWN) + (1 - KNOWING) * chance
-        expected.append((knows / chance, betabinom.pmf(joins, left, *BETWEEN) / chance))
+    odds = []
+    for joins, left in (TOGETHER * counts).tolist():
+        ways = (beta(a + joins, b + left - joins) / beta(a, b) for a, b in (CHANCE, KNOWN, BETWEEN))
+        chance, known, between = ways
+        odds.append((known / chance, between / chance))
+    wanted = np.array([odds[0][0], odds[1][0], odds[0][1] * odds[1][1]])
     found = np.exp(_log_joined(statements(rows), bloc, 2))
-    wanted = [expected[0][0], expected[1][0], expected[0][1] * expected[1][1]]
-    assert found == pytest.approx(wanted)
+    assert found == pytest.approx(KNOWING * wanted + 1 - KNOWING)
 
 
 def test_known_truths_say_which_group_errs():

@@ -26,9 +26,10 @@ MIN_MEMBERS = 3  # of the larger of two blocs
 MISFIT = 1.3  # of fewer blocs, over that of chance alone
 GAIN = 0.4  # part of the misfit that another bloc takes away
 MAX_AGREEMENT = 0.88  # of two blocs; if they agree more, little depends on them
-NOBODY_KNOWS = 0.1  # probability that every bloc shows a feed
+NOBODY_KNOWS = 0.1  # probability that both of two blocs show a feed
 KNOWING = 0.5  # probability that sources that leave a feed know something
-CHANCE = 1.0, 4.0  # beta distributions of the share of leaving claims that join another bloc:
+TOGETHER = 0.5  # weight of a claim that leaves a bloc: some leave it together
+CHANCE = 1.0, 6.0  # beta distributions of the share of leaving claims that join another bloc:
 KNOWN, BETWEEN = (6.0, 2.0), (5.0, 7.0)  # by chance, if it knows and they do, if none does
 ROUNDS, MOVES = 25, 10
 
@@ -97,10 +98,12 @@ def _explained(
     """Return the two likeliest explanations: that one bloc knows the truth, or that none does.
 
     Without evidence every source is as likely to be among those who know as any other; a bloc of
-    `copies` is one source.
+    `copies` is one source. Where there are feeds of about one size, there may be feeds only.
     """
     sizes = np.array([1 if copy else len(bloc) for bloc, copy in zip(members, copies, strict=True)])
-    prior = np.append((1.0 - NOBODY_KNOWS) * sizes / sizes.sum(), NOBODY_KNOWS)
+    alike = min((sizes[1] / sizes[0]) ** 2, 1.0 - NOBODY_KNOWS)
+    nobody = NOBODY_KNOWS if len(sizes) == 2 else alike
+    prior = np.append((1.0 - nobody) * sizes / sizes.sum(), nobody)
     weight = prior * np.exp(joined - joined.max())
     first, second = np.argsort(-weight, kind="stable")[:2].tolist()
     explained = [_all_pairs([one for n, one in enumerate(members) if n != knows])
@@ -135,13 +138,14 @@ def _log_joined(statements: ClaimStatements, bloc: IntArray, count: int) -> Floa
     logs = np.zeros(count + 1)
     for n in range(count):
         left = leaving & (mine != n) & (shown[:, n] >= 0) & (shown[:, n] != own)
-        joins = int((left & (statements.value == shown[:, n])).sum())
-        stays = int(left.sum()) - joins
+        joins = TOGETHER * int((left & (statements.value == shown[:, n])).sum())
+        stays = TOGETHER * int(left.sum()) - joins
         chance, known, between = (betaln(a + joins, b + stays) - betaln(a, b)
                                   for a, b in (CHANCE, KNOWN, BETWEEN))  # fmt: skip
-        logs[n] += np.logaddexp(np.log(KNOWING) + known, np.log1p(-KNOWING) + chance) - chance
+        logs[n] = known - chance
         logs[-1] += between - chance
-    return logs
+    informed: FloatArray = np.logaddexp(np.log(KNOWING) + logs, np.log1p(-KNOWING))
+    return informed
 
 
 def _all_pairs(blocs: Iterable[Sequence[str]]) -> dict[Pair, float]:
