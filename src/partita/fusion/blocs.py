@@ -106,11 +106,11 @@ def _explained(
     prior = np.append((1.0 - nobody) * sizes / sizes.sum(), nobody)
     weight = prior * np.exp(joined - joined.max())
     first, second = np.argsort(-weight, kind="stable")[:2].tolist()
-    explained = [_all_pairs([one for n, one in enumerate(members) if n != knows])
-                 for knows in (first, second)]  # fmt: skip
+    dependence, rival = (_all_pairs([one for n, one in enumerate(members) if n != knows])
+                         for knows in (first, second))  # fmt: skip
     doubt = float(weight[second] / (weight[first] + weight[second]))
     trusted = members[second] if second < len(members) else ()
-    return SourceBlocs(tuple(map(len, members)), *explained, doubt, trusted)
+    return SourceBlocs(tuple(map(len, members)), dependence, rival, doubt, trusted)
 
 
 def _log_joined(statements: ClaimStatements, bloc: IntArray, count: int) -> FloatArray:
