@@ -94,12 +94,12 @@ def test_the_selected_model_on_578_pairs(ratio: Callable[..., None]) -> None:
     codes = characteristics_of(known, left[asked], right[asked], PAPER, cutoffs=CUTOFFS)
     yes = rng.random(578) < np.where(codes[:, 2] == 1, 0.7, 0.2)
     given = contexts(codes, yes, [len(one.values) for one in PAPER])
-    chosen = select(given, feature_names(PAPER), precision=1.0)
+    chosen = select(given, precision=1.0)
     active = np.flatnonzero(chosen.weights)
     unit = one_ratio(rng) * 578**2
     fitted = min(seconds(lambda: fit_maxent(given, 1.0, active)) for _ in range(3)) / unit
     ratio("fit of the selected model on 578 pairs", fitted, "578² RapidFuzz ratios", 1.0)
-    whole = seconds(lambda: select(given, feature_names(PAPER), precision=1.0)) / unit
+    whole = seconds(lambda: select(given, precision=1.0)) / unit
     ratio("selection and fit on 578 pairs", whole, "578² RapidFuzz ratios", 10.0)
     assert fitted <= 1.0
     assert whole <= 10.0

@@ -34,21 +34,15 @@ from partita.core.templates import KIND
 from partita.corpora.documents import read_corpora
 from partita.corpora.keys import match_by_id_or_place
 from partita.domains import find_domain
-from partita.evaluation.models import greedy_tallies
 from partita.evaluation.rows import table
 from partita.evaluation.splits import Cut, cut_document, learn_excluded
 from partita.pairs.characteristics import EXTENDED, feature_names
 from partita.pairs.models import IDENTITY, MaximumEntropy
 from partita.text.layout import parse_layout
-from partita.training.few_keys import (
-    Lesson,
-    adapt_parameters,
-    key_answer,
-    keyed_training_data,
-    lesson,
-    weights_at_scale,
-)
+from partita.training.few_keys import adapt_parameters, keyed_training_data, weights_at_scale
 from partita.training.key_likelihood import KeyLikelihood, KeyPrior, fit_weights
+from partita.training.lessons import Lesson, key_answer, lesson
+from partita.training.pair_models import greedy_shares
 from partita.training.parameter_files import (
     PairParameters,
     read_pair_parameters,
@@ -181,7 +175,8 @@ def learned(gum: PairParameters, lessons: Sequence[Lesson], settings: Settings) 
         for model, likelihood, indices in models
     )
     cuts = [one.cut for one in lessons]
-    greedy = GreedyParameters(*(round(one.share, 6) for one in greedy_tallies(cuts)))
+    shares = greedy_shares(cuts)
+    greedy = GreedyParameters(*(round(p, 6) for p in (shares.p2, shares.p3, shares.p_more)))
     masses = learn_excluded(cuts)
     digest = hashlib.sha256("".join(one.sha256 for one in lessons).encode()).hexdigest()
     return replace(

@@ -155,12 +155,8 @@ def training_commands(out: Path) -> Iterator[tuple[str, list[Any]]]:
     yield "paper.json", ["paper", "--json"]
     name = "train-depots.json"
     yield name, ["train", keys, "--domain", "depots", "--out", out / name]
-    name = "train-selected.json"
-    yield (
-        name,
-        ["train", keys, "--domain", "depots", "--characteristics", "paper", "--select",
-         "--out", out / name],
-    )  # fmt: skip
+    name = "train-scaled.json"
+    yield name, ["train", keys, "--domain", "depots", "--model", "scaled", "--out", out / name]
 
 
 def write_inputs(folder: Path) -> None:

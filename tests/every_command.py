@@ -65,7 +65,7 @@ fuse claims.csv --json --kind people --discount-copies --without s2
 fuse claims.csv --json --kind several
 fuse places.csv --json --hierarchy hierarchy.csv
 fuse results.jsonl more.jsonl records.csv --json --domain depots
-train messages --characteristics paper --select --out pairs.json --json
+train messages --out pairs.json --json
 train messages --model joint --out joint.json --json
 paper --json
 train-muc exam --out incidents.json

@@ -327,14 +327,14 @@ def test_train_answers_as_its_command(key: partita.Key, tmp_path: Path) -> None:
     from partita.corpora.keys import read_keys
 
     path, out = corpus_path() / "keys.jsonl", tmp_path / "command.json"
-    command("train", path, "--characteristics", "paper", "--out", out)
-    model = partita.train(path, characteristics="paper")
+    command("train", path, "--out", out)
+    model = partita.train(path)
     model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json").read_bytes() == out.read_bytes()
     assert model.to_pandas()["value"].dtype == float
     assert model.to_dict()["model"] == model.models
     assert "Learned greedy" in str(model)
-    few = partita.train(read_keys(path)[:20], characteristics="paper", domain="depots")
+    few = partita.train(read_keys(path)[:20], domain="depots")
     assert few.figures["documents"] == 20
     by_model, by_file = (
         partita.run(TEXT, domain="depots", parameters=few),

@@ -14,10 +14,11 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import minimize
 
 from partita.core import Configuration, CoreferenceSet, FloatArray, IntArray, PairProbabilities
 from partita.errors import InputError
-from partita.training.maxent import Regression, logistic_probability
+from partita.training.maxent import logistic_probability
 from research.solve_parameters.greedy import KeyedSet
 
 FOLDS = 5
@@ -63,7 +64,17 @@ def fit_logistic(x: FloatArray, yes: FloatArray, ridge: float) -> FloatArray:
     """Return the weights of a logistic regression with a ridge."""
     if not 0 < yes.sum() < len(yes):
         raise InputError("training data has one class only; expected pairs of both")
-    return Regression(x, np.ones(len(yes)), yes, ridge).newton(np.zeros(x.shape[1]))
+
+    def objective(weights: FloatArray) -> tuple[float, FloatArray]:
+        scores = x @ weights
+        nats = np.logaddexp(0, scores).sum() - yes @ scores + ridge * (weights @ weights) / 2
+        return float(nats), x.T @ (logistic_probability(scores) - yes) + ridge * weights
+
+    options = {"gtol": 1e-9, "ftol": 0.0}
+    start = np.zeros(x.shape[1])
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    weights: FloatArray = found.x
+    return weights
 
 
 def _scores(pairs: Pairs, x: FloatArray, folds: IntArray, models: Models) -> FloatArray:

@@ -517,23 +517,8 @@ class TrainOptions(Options):
         metavar="NAME",
         check=one_of(LEARNED_MODELS),
     )
-    characteristics: str | None = option(
-        "Characteristics of a pair: paper or extended; with fitting by pairs",
-        metavar="NAME",
-        check=one_of(("paper", "extended")),
-        shown="those of the start, or extended",
-    )
-    select: bool = option("Select features by gain, and report the selection", False)
-    fit: str = option(
-        "Fitting method: keys (likelihood of whole keys, with a prior around existing parameters); "
-        "pairs (pair by pair from scratch, as in the paper); auto (pairs if features are selected "
-        "or characteristics named, otherwise keys)",
-        "auto",
-        metavar="NAME",
-        check=one_of(("auto", "keys", "pairs")),
-    )
     start: Any = option(
-        "Parameters that fitting by keys starts from, as written by train",
+        "Parameters that training starts from, as written by train",
         type=Path,
         shown="parameters of the domain, or the shipped ones",
     )

@@ -15,8 +15,9 @@ from partita.core.templates import Key
 from partita.corpora.keys import read_keys
 from partita.domains import __file__ as domains
 from partita.domains import find_domain, schema_of
-from partita.training import few_keys as choosing
-from partita.training.few_keys import set_gains
+from partita.training import label_choice as choosing
+from partita.training.few_keys import teach
+from partita.training.label_choice import set_gains
 from partita.training.parameter_files import (
     PairParameters,
     shipped_pair_parameters,
@@ -88,4 +89,4 @@ def test_one_key_teaches(run: list[tuple[CoreferenceSet, Key]]) -> None:
     assert isinstance(found, PairParameters)
     assert found.learned_from == "one key, starting from the domain depots"
     assert not np.array_equal(found.every_pair.weights, start.every_pair.weights)
-    assert choosing.teach(START, [], model="evidential").parameters is START
+    assert teach(START, [], model="evidential").parameters is START

@@ -42,14 +42,14 @@ def run(*arguments: object) -> Result:
 
 def test_one_file_for_the_models_over_pairs(keys: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.json"
-    told = run("train", keys, "--characteristics", "paper", "--out", out)
+    told = run("train", keys, "--out", out)
     assert told.exit_code == 0, told.stderr
     assert "documents: 6" in told.stdout
     learned = read_pair_parameters(out)
-    assert learned.learned_from == "keys.jsonl"
+    assert learned.learned_from == "keys.jsonl, starting from shipped parameters"
     assert learned.figures["templates"] == 72
     every, questions = (learned.pair_model(name) for name in (EVERY_PAIR, QUESTIONS))
-    assert every.figures["pairs"] > questions.figures["pairs"] > 0
+    assert every.figures["pairs"] == questions.figures["pairs"] > 0
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("left,right,probability\nA,B,.6\nB,C,.7\nA,C,.5\n")
     for model in ("greedy", "scaled"):
@@ -58,26 +58,8 @@ def test_one_file_for_the_models_over_pairs(keys: Path, tmp_path: Path) -> None:
 
 def test_the_same_keys_and_seed_give_the_same_bytes(keys: Path, tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
-        run("train", keys, "--characteristics", "paper", "--out", tmp_path / name)
+        run("train", keys, "--out", tmp_path / name)
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-
-
-def test_a_method_of_fitting_is_not_for_the_joint_model(keys: Path, tmp_path: Path) -> None:
-    told = run("train", keys, "--model", "joint", "--fit", "pairs", "--out", tmp_path / "m.json")
-    assert told.exit_code == 1
-    assert "--fit is for models over pairs" in told.stderr
-
-
-def test_the_selection_is_told(keys: Path, tmp_path: Path) -> None:
-    arguments = ("train", keys, "--characteristics", "paper", "--select", "--out")
-    told = run(*arguments, tmp_path / "m.json")
-    assert told.exit_code == 0, told.stderr
-    assert "features selected from" in told.stdout
-    assert max(map(len, told.stdout.splitlines()[:-1])) <= 80
-    found = json.loads(run(*arguments, tmp_path / "n.json", "--json").stdout)
-    chosen = {step["feature"] for step in found["selections"][EVERY_PAIR]}
-    every = read_pair_parameters(tmp_path / "n.json").every_pair
-    assert {every.features[n] for n in np.flatnonzero(every.weights)} == chosen
 
 
 def test_the_joint_model(keys: Path, tmp_path: Path) -> None:
@@ -85,9 +67,9 @@ def test_the_joint_model(keys: Path, tmp_path: Path) -> None:
     told = run("train", keys, "--model", "joint", "--about", "six messages", "--out", out)
     assert told.exit_code == 0, told.stderr
     assert read_joint_model(out).learned_from == "six messages"
-    refused = run("train", keys, "--model", "joint", "--select", "--out", out)
+    refused = run("train", keys, "--model", "joint", "--start", out, "--out", out)
     assert refused.exit_code == 1
-    assert "--select" in refused.stderr
+    assert "--start is for models over pairs" in refused.stderr
 
 
 def test_an_interruption_leaves_the_old_file(keys: Path, tmp_path: Path) -> None:
@@ -95,11 +77,11 @@ def test_an_interruption_leaves_the_old_file(keys: Path, tmp_path: Path) -> None
     out.write_text("old")
 
     def stop(told: str) -> None:
-        if "scale" in told:
+        if "learning" in told:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(keys, characteristics="paper", progress=stop).save(out)
+        train(keys, progress=stop).save(out)
     assert out.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
 
@@ -116,8 +98,6 @@ def test_bad_keys_are_one_clear_line(tmp_path: Path) -> None:
     assert "cannot be read" in refused(path, "--out", out)
     path.write_text("\n")
     assert "keys.jsonl: holds no keys" in refused(path, "--out", out)
-    write_keys(path, [key(1, apart=True), key(2, apart=True)])
-    assert "one class only" in refused(path, "--fit", "pairs", "--out", out)
     write_keys(path, [key(1), key(2), key(1)])
     line = refused(path, "--out", out)
     assert "keys.jsonl, line 3: template" in line

@@ -16,6 +16,13 @@ SCALING_STEPS = 100_000
 SCALING_INNER = 50
 
 
+def indicators(sample: Contexts, active: IntArray) -> FloatArray:
+    """Return f_i(x) for the active features, a row for each context."""
+    column_of = np.repeat(np.arange(len(sample.sizes)), sample.sizes)[active]
+    value = active - np.array(sample.starts)[column_of]
+    return (sample.codes[:, column_of] == value[None, :]).astype(np.float64)
+
+
 def iterative_scaling(
     sample: Contexts,
     active: IntArray,
@@ -31,7 +38,7 @@ def iterative_scaling(
     require_both_classes(sample)
     weights = np.zeros(sample.features)
     inner = weights[active] if start is None else start[active]
-    table = sample.table(active)
+    table = indicators(sample, active)
     observed = table.T @ sample.yes
     if precision == 0.0:
         _require_finite(observed, table.T @ sample.count)

@@ -25,13 +25,11 @@ from partita.evaluation.splits import Cut, cut_document
 from partita.text.raw_messages import RawMessage
 from partita.training.few_keys import (
     PRIORS,
-    Lesson,
     adapt_parameters,
-    key_answer,
-    lesson,
     teach,
 )
 from partita.training.key_likelihood import KeyedSet, KeyLikelihood, KeyPrior, fit_weights
+from partita.training.lessons import Lesson, key_answer, lesson
 from partita.training.parameter_files import PairParameters, shipped_pair_parameters
 
 START = shipped_pair_parameters()

@@ -11,17 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from partita.antecedents.antecedents import with_antecedents
-from partita.antecedents.sets import possible_pairs
 from partita.corpora.documents import read_corefud
+from partita.evaluation.splits import Cut, cut_document
 from partita.pairs.characteristics import EXTENDED, PAPER, Characteristic
-from partita.training.maxent import bits
+from partita.training.maxent import bits, fit_maxent
 from partita.training.pair_models import (
-    KeyedTemplates,
     PairChoice,
     every_pair,
     merging_questions,
-    train_pair_model,
     training_pairs,
 )
 
@@ -29,30 +26,27 @@ GUM = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "gum" / "train"
 
 
 @pytest.fixture(scope="module")
-def documents() -> list[KeyedTemplates]:
+def documents() -> list[Cut]:
     read = [
         document for file in sorted(GUM.glob("*.conllu"))[::12] for document in read_corefud(file)
     ]
-    return [
-        KeyedTemplates(d.name, with_antecedents(d.templates), d.labels, possible_pairs(d.templates))
-        for d in read
-    ]
+    return [cut_document(document) for document in read]
 
 
 def held_out_bits(
-    documents: list[KeyedTemplates], ask: PairChoice, characteristics: tuple[Characteristic, ...]
+    documents: list[Cut], ask: PairChoice, characteristics: tuple[Characteristic, ...]
 ) -> float:
     """Bits per pair on every third document, learned from the others."""
     kept = [one for n, one in enumerate(documents) if n % 3]
     taught = training_pairs(kept, ask, characteristics)
-    model = train_pair_model(taught, precision=30.0)
+    weights = fit_maxent(taught.contexts(), 30.0)
     held = training_pairs(documents[::3], ask, characteristics, cutoffs=taught.cutoffs)
-    return bits(held.contexts(), model.weights)
+    return bits(held.contexts(), weights)
 
 
 @pytest.mark.corpus
 @pytest.mark.skipif(not GUM.is_dir(), reason=f"{GUM} is missing")
 @pytest.mark.parametrize("ask", [every_pair, merging_questions])
-def test_extended_beats_the_papers_own(documents: list[KeyedTemplates], ask: PairChoice) -> None:
+def test_extended_beats_the_papers_own(documents: list[Cut], ask: PairChoice) -> None:
     paper, extended = (held_out_bits(documents, ask, chosen) for chosen in (PAPER, EXTENDED))
     assert 0 < extended < paper < 1

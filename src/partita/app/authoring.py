@@ -27,7 +27,7 @@ from partita.text.layout import parse_layout
 from partita.text.messages import read_messages
 from partita.text.tagger_models import Tagger, shipped_tagger
 from partita.text.tokens import tokenize
-from partita.training.few_keys import set_gains
+from partita.training.label_choice import set_gains
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ from partita.store import reading, runs, tables
 from partita.store.runs import PLACE as STORED
 from partita.store.store import Store
 from partita.text.messages import valid_unicode
-from partita.training.few_keys import SAMPLE_SIZE, Taught, lesson, set_gains, teach
+from partita.training.few_keys import Taught, teach
+from partita.training.label_choice import SAMPLE_SIZE, set_gains
+from partita.training.lessons import lesson
 from partita.training.parameter_files import (
     PairParameters,
     pair_parameters_text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +17,19 @@ from partita.domains import domain_folders, find_domain, schema_of
 from partita.errors import InputError
 from partita.evaluation.splits import Cut, cut_document
 from partita.options import TrainOptions, described
-from partita.pairs.characteristics import EXTENDED, PAPER
-from partita.training.few_keys import Lesson, Taught, lesson, teach
+from partita.training.few_keys import Taught, teach
 from partita.training.joint import train_joint
-from partita.training.pair_training import PairTrainingPlan, Selections, train_pairs
+from partita.training.lessons import Lesson, lesson
 from partita.training.parameter_files import (
-    TRAININGS,
     PairParameters,
     pair_parameters_text,
     read_pair_parameters,
     shipped_pair_parameters,
     write_pair_parameters,
 )
-from partita.views import evaluation as selections_view
 
 Progress = Callable[[str], None]
-CHARACTERISTICS = {"paper": PAPER, "extended": EXTENDED}
 MODELS = "greedy, merging, evidential, scaled"
-KEYS = "keys"
 _Start = tuple[PairParameters, str]
 
 
@@ -50,7 +45,6 @@ class TrainedModel(Tabular):
     models: str
     figures: Mapping[str, float]
     parameters: PairParameters | JointModel
-    selections: Selections = field(default_factory=dict)
     taught: Taught | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -68,11 +62,9 @@ class TrainedModel(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was learned as `partita train --json` writes it."""
-        chosen = {name: selections_view.records(one) for name, one in self.selections.items()}
         return {
             "model": self.models,
             "figures": dict(self.figures),
-            "selections": chosen,
             "keys": None if self.taught is None else key_rows(self.taught),
             "note": None if self.taught is None else self.taught.note,
         }
@@ -94,17 +86,13 @@ class TrainedModel(Tabular):
         return {"figure": list(self.figures), "value": [float(v) for v in self.figures.values()]}
 
     def __str__(self) -> str:
-        parts = [
-            f"{name}\n{selections_view.selection_text(one)}"
-            for name, one in self.selections.items()
-        ]
         lines = [f"Learned {self.models}"]
         for name, value in self.figures.items():
             shown = f"{value:,.0f}" if value == int(value) else f"{value:.4f}"
             lines.append(f"  {name.replace('_', ' ')}: {shown}")
         if self.taught is not None and self.taught.note:
             lines.append(self.taught.note)
-        return "\n".join([*parts, *lines])
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"TrainedModel({self.models})"
@@ -115,9 +103,6 @@ def train(
     keys: str | os.PathLike[str] | Key | Iterable[str | os.PathLike[str] | Key],
     *,
     model: str = "evidential",
-    characteristics: str | None = None,
-    select: bool = False,
-    fit: str = "auto",
     start: str | os.PathLike[str] | TrainedModel | None = None,
     domain: str | None = None,
     source: str | None = None,
@@ -131,10 +116,9 @@ def train(
     of these, or one of them. `model="joint"` trains the joint model, any other name the models
     over pairs.
 
-    `fit="keys"` maximises the likelihood of whole keys under `model`, with a prior around the
+    Models over pairs maximise the likelihood of whole keys under `model`, with a prior around the
     parameters of `start` (a file or a trained model; those of the domain, or the shipped ones, by
-    default). `fit="pairs"` fits pairs from scratch, as the paper does. "auto" is "keys" unless
-    characteristics are named or selected.
+    default).
     """
     return train_model(keys, TrainOptions.of(locals()))
 
@@ -146,29 +130,11 @@ def train_model(keys: Any, options: TrainOptions) -> TrainedModel:
     report = options.progress or (lambda _: None)
     documents = _documents(listed, options.source, report)
     learned_from = options.about or _description(paths, len(listed), documents)
-    fit, characteristics, select = options.fit, options.characteristics, options.select
     if options.model == "joint":
-        return _joint(documents, select, fit, options.seed, learned_from, report)
-    whole = fit == KEYS or (fit == "auto" and characteristics is None and not select)
-    _check_options(whole, characteristics, select, options.start)
+        return _joint(documents, options, learned_from, report)
     cuts = _cuts(documents, options.domain, paths, report)
-    if whole:
-        start = _start(options.start, options.domain or next(domain_folders(paths), None))
-        return _from_keys(cuts, start, options.model, learned_from, report)
-    chosen = CHARACTERISTICS[characteristics or "extended"]
-    plan = PairTrainingPlan(chosen, select, options.seed, learned_from)
-    learned, selected = train_pairs(cuts, plan, report)
-    return TrainedModel(MODELS, _figures(learned), learned, selected)
-
-
-def _check_options(whole: bool, characteristics: str | None, select: bool, start: Any) -> None:
-    if whole and (characteristics is not None or select):
-        raise InputError(
-            "--fit keys keeps the characteristics that it starts from; "
-            "use --fit pairs with --characteristics or --select"
-        )
-    if not whole and start is not None:
-        raise InputError("--start is for --fit keys; --fit pairs starts from scratch")
+    start = _start(options.start, options.domain or next(domain_folders(paths), None))
+    return _from_keys(cuts, start, options.model, learned_from, report)
 
 
 def _start(
@@ -266,31 +232,14 @@ def _cuts(
 
 
 def _joint(
-    documents: list[Document],
-    select: bool,
-    fit: str,
-    seed: int,
-    learned_from: str,
-    progress: Progress,
+    documents: list[Document], options: TrainOptions, learned_from: str, progress: Progress
 ) -> TrainedModel:
-    if select:
-        raise InputError("--select is for models over pairs; the joint model uses all it observes")
-    if fit != "auto":
-        raise InputError("--fit is for models over pairs; the joint model has its own training")
+    if options.start is not None:
+        raise InputError("--start is for models over pairs; the joint model starts from scratch")
 
     def epoch(done: int, of: int, bits: float) -> None:
         progress(f"epoch {done} of {of}: {bits:.3f} bits per mention")
 
     kept = [document for document in documents if len(document)]
-    model = train_joint(kept, seed=seed, learned_from=learned_from, progress=epoch)
+    model = train_joint(kept, seed=options.seed, learned_from=learned_from, progress=epoch)
     return TrainedModel("joint", dict(model.figures), model)
-
-
-def _figures(learned: PairParameters) -> dict[str, Any]:
-    figures: dict[str, Any] = dict(learned.figures)
-    for name in TRAININGS:
-        model = learned.pair_model(name)
-        figures[f"pairs of {name}"] = model.figures["pairs"]
-        figures[f"bits per pair of {name}"] = model.figures["bits_per_pair"]
-    figures |= {"scale": learned.scaled.scale, "bias": learned.scaled.bias}
-    return figures | {"excluded": learned.excluded, "crossing": learned.crossing}

@@ -45,15 +45,13 @@ def train(options: TrainCommand, console: Console) -> None:
 
     Training starts from existing parameters and maximises the likelihood of whole
     keys, so that few keys change little. The keys never become less probable in
-    sum. --fit pairs trains from scratch, pair by pair, as the paper does.
+    sum.
 
     \b
     Examples:
       partita train keys.jsonl --out parameters.json
       partita train gum/train --model joint --out joint.json
-      partita train keys.jsonl --characteristics paper --select --out m.json
       partita train keys.jsonl --start parameters.json --out better.json
-      partita train keys.jsonl --fit pairs --out parameters.json
     """
     from partita.app.train import check_folder, train_model
 

@@ -33,7 +33,7 @@ def solve_set(
 ) -> Distribution:
     """Return the distribution over the configurations of one coreference set."""
     limits = budget or Budget()
-    posterior, conflict = _posterior(
+    posterior, conflict = model_posterior(
         checked_knowledge(pairs), model, parameters, limits, seed, method, progress
     )
     return distribution_of(
@@ -48,14 +48,14 @@ def solve_set(
     )
 
 
-def _posterior(
+def model_posterior(
     knowledge: PairKnowledge,
     model: str,
     parameters: Parameters | None,
     budget: Budget,
     seed: int,
     method: str,
-    progress: Callable[[str], None] | None,
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Posterior, float | None]:
     """Return the posterior of the named model, and the conflict κ where the model has one."""
     if method not in METHODS:

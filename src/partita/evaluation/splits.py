@@ -15,7 +15,14 @@ import numpy as np
 from partita.antecedents.antecedents import with_antecedents
 from partita.antecedents.sets import possible_pairs, unifiable
 from partita.configurations.count import log2_bell
-from partita.core import BoolArray, Document, IntArray, components
+from partita.core import (
+    BoolArray,
+    Document,
+    FloatArray,
+    IntArray,
+    components,
+    restricted_growth,
+)
 from partita.errors import InputError
 from partita.templates.schema import Schema
 
@@ -126,14 +133,22 @@ def cut_document(document: Document, schema: Schema | None = None) -> Cut:
     )
 
 
-def coverage(cuts: Iterable[Cut]) -> float:
-    """Return the share of true links that knowledge leaves possible; 1 where there is none."""
-    links = possible = 0
-    for document in cuts:
-        true = np.triu(document.joined, 1)
-        links += int(true.sum())
-        possible += int((true & document.compatible).sum())
-    return possible / links if links else 1.0
+def weighted_rows(cut: Cut, members: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return the configurations of a set that its key holds possible and knowledge allows.
+
+    Their weights sum to 1; the key itself comes first.
+    """
+    ids, closed = cut.document.ids, ~cut.compatible[np.ix_(members, members)]
+    weighted = [(cut.labels, 1.0)]
+    weighted += [(cells.labels(ids), weight) for cells, weight in cut.document.alternatives]
+    shares: dict[tuple[int, ...], float] = {}
+    for labels, weight in weighted:
+        row = restricted_growth(labels[members].tolist())
+        if not (closed & (row[:, None] == row[None, :])).any():
+            shares[tuple(row.tolist())] = shares.get(tuple(row.tolist()), 0.0) + weight
+    weights = np.array(list(shares.values()), dtype=np.float64)
+    rows = np.array(list(shares), dtype=np.int64).reshape(len(shares), len(members))
+    return rows, weights / weights.sum() if len(weights) else weights
 
 
 def learn_excluded(cuts: Iterable[Cut]) -> Excluded:

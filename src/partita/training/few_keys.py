@@ -1,143 +1,33 @@
-"""Train with few keys."""
+"""Train from keys around existing parameters."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.configurations.odds import UNSCALED, ScaledParameters
 from partita.configurations.pair_models import GreedyParameters
-from partita.core import (
-    Budget,
-    CoreferenceSet,
-    FloatArray,
-    IntArray,
-    Posterior,
-    compatible_pairs,
-    restricted_growth,
-)
-from partita.evaluation.models import FittedPairModel, Greedy, UniformPosteriors, greedy_tallies
-from partita.evaluation.splits import Cut, allowed_bits, document_bits, excluded_bits
-from partita.pairs.characteristics import pair_log_odds
-from partita.pairs.columns import template_columns
-from partita.pairs.models import MaximumEntropy, probability
-from partita.templates.schema import Schema
-from partita.training.key_likelihood import (
-    KeyedSet,
-    KeyLikelihood,
-    KeyPrior,
-    fit_scaled,
-    fit_weights,
-)
-from partita.training.label_choice import OpenPairs, choose, feature_indices, key_information
-from partita.training.maxent import Codes
-from partita.training.pair_models import LabelledPairs, every_pair, merging_questions
-from partita.training.parameter_files import (
-    EVERY_PAIR,
-    QUESTIONS,
-    PairParameters,
-    training_of,
-)
+from partita.core import FloatArray, IntArray
+from partita.evaluation.splits import Cut
+from partita.pairs.models import MaximumEntropy
+from partita.training.key_likelihood import KeyLikelihood, KeyPrior, fit_scaled, fit_weights
+from partita.training.label_choice import feature_indices
+from partita.training.lessons import KeyAnswer, Lesson, key_answer
+from partita.training.pair_models import greedy_tallies
+from partita.training.parameter_files import EVERY_PAIR, QUESTIONS, PairParameters
 
 # From what a message or two justify to what dozens do; research/start.py has the curves.
 PRIORS = (KeyPrior(100.0, 100.0, 100.0), KeyPrior(30.0, 10.0, 30.0), KeyPrior(8.0, 1.0, 10.0))
 FEW = 4  # messages: of fewer, none can be held out to choose the prior
 TEMPERINGS = (0.0, 0.25, 0.5, 0.75, 1.0)  # shares of the start's scale and bias
 SCALED_PRECISION = 4.0  # of the prior around scale and bias
-PRECISION = 5.0  # of the prior of pairs around what is there, for the study of which sets to label
 BEFORE = 10.0  # sets that a share which is there counts for
 DIGITS = 6  # what is beyond them differs between machines, and tells nothing
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
-    """A keyed document, observed once.
-
-    The codes of its open pairs, for the pair model of every pair and for that of the merger's
-    questions; the places of these pairs and whether they corefer; which of them the merger asks on
-    its way to the key; the sets whose key is possible, with the places of their pairs; and a hash.
-    """
-
-    cut: Cut
-    pairs: Codes
-    by_merger: Codes
-    open: LabelledPairs
-    asked: IntArray
-    sets: tuple[KeyedSet, ...]
-    places: IntArray
-    sha256: str
-
-    @property
-    def questions(self) -> tuple[Codes, NDArray[np.bool_]]:
-        """The codes of the merger's questions, and the answers."""
-        return self.by_merger[self.asked], self.open.yes[self.asked]
-
-
-def lesson(cut: Cut, start: PairParameters) -> Lesson:
-    """Return the training data of one key, with the characteristics of the parameters."""
-    templates = cut.document.templates
-    observed = template_columns(templates, schema=cut.schema, compatible=cut.compatible)
-    open_pairs = every_pair(cut.labels, cut.compatible)
-    pairs, by_merger = (
-        model.codes(observed, open_pairs.left, open_pairs.right)
-        for model in (start.every_pair, start.questions)
-    )
-    place = {pair: n for n, pair in enumerate(zip(open_pairs.left, open_pairs.right, strict=True))}
-    path = merging_questions(cut.labels, cut.compatible)
-    on_path = np.array([place[pair] for pair in zip(path.left, path.right, strict=True)], np.int64)
-    sets, places = _keyed_sets(cut, open_pairs)
-    digest = _hash(cut, (pairs, by_merger, open_pairs.yes))
-    return Lesson(cut, pairs, by_merger, open_pairs, on_path, sets, places, digest)
-
-
-def _hash(cut: Cut, arrays: Iterable[NDArray[Any]]) -> str:
-    """Return a hash of all that is learned from a key."""
-    others = [(str(cells), weight) for cells, weight in cut.document.alternatives]
-    digest = hashlib.sha256(repr((cut.document.name, others)).encode())
-    for array in arrays:
-        digest.update(repr(array.shape).encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
-def _keyed_sets(cut: Cut, pairs: LabelledPairs) -> tuple[tuple[KeyedSet, ...], IntArray]:
-    """Return the sets that the key leaves possible, and the places of their pairs."""
-    sets, places = [], [np.zeros(0, dtype=np.int64)]
-    for members in cut.sets:
-        rows, weights = weighted_rows(cut, members)
-        if not len(rows):
-            continue
-        position = np.full(len(cut.labels), -1)
-        position[members] = np.arange(len(members))
-        inside = np.flatnonzero(position[pairs.left] >= 0)
-        left, right = position[pairs.left[inside]], position[pairs.right[inside]]
-        sets.append(KeyedSet(len(members), left, right, rows, weights))
-        places.append(inside)
-    return tuple(sets), np.concatenate(places)
-
-
-def weighted_rows(cut: Cut, members: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return the configurations of a set that its key holds possible and knowledge allows.
-
-    Their weights sum to 1; the key itself comes first.
-    """
-    ids, closed = cut.document.ids, ~cut.compatible[np.ix_(members, members)]
-    weighted = [(cut.labels, 1.0)]
-    weighted += [(cells.labels(ids), weight) for cells, weight in cut.document.alternatives]
-    shares: dict[tuple[int, ...], float] = {}
-    for labels, weight in weighted:
-        row = restricted_growth(labels[members].tolist())
-        if not (closed & (row[:, None] == row[None, :])).any():
-            shares[tuple(row.tolist())] = shares.get(tuple(row.tolist()), 0.0) + weight
-    weights = np.array(list(shares.values()), dtype=np.float64)
-    rows = np.array(list(shares), dtype=np.int64).reshape(len(shares), len(members))
-    return rows, weights / weights.sum() if len(weights) else weights
 
 
 def adapt_parameters(
@@ -172,7 +62,7 @@ def adapt_parameters(
     for share in (1.0, 0.5, 0.25, 0.125, 0.0):
         part = interpolate_parameters(start, learned, share)
         around = _relative_scale(start.scaled, tempered, share)
-        part = replace(part, scaled=_held_out_scale(around, halves, base, prior))
+        part = replace(part, scaled=_held_out_scale(around, halves, base, prior, scaled))
         if not share or data.no_worse(start, part):
             break
     return replace(
@@ -296,6 +186,15 @@ def interpolate_parameters(
     return _with_weights(part, every, questions)
 
 
+def with_fitted_scale(learned: PairParameters, lessons: Sequence[Lesson]) -> PairParameters:
+    """Return the parameters, rounded, with the scale and bias that the keys give."""
+    every, questions = learned.every_pair.weights, learned.questions.weights
+    rounded = _with_weights(learned, every, questions)
+    data = keyed_training_data(rounded, lessons)
+    odds = rounded.every_pair.weights[data.every].sum(axis=1)
+    return replace(rounded, scaled=_rounded_scale(data.product, odds, UNSCALED))
+
+
 _Halves = tuple["KeyedTrainingData", "KeyedTrainingData"] | None
 
 
@@ -338,15 +237,25 @@ def _held_out(
 
 
 def _held_out_scale(
-    around: ScaledParameters, halves: _Halves, base: FloatArray, prior: KeyPrior
+    around: ScaledParameters,
+    halves: _Halves,
+    base: FloatArray,
+    prior: KeyPrior,
+    scaled: ScaledParameters,
 ) -> ScaledParameters:
-    """Fit scale and bias to held-out log-odds: on the keys that gave the weights, any scale is too
-    small."""
+    """Fit scale and bias to log-odds by weights that other keys gave, learned as these were: on
+    the keys that gave the weights, any scale is too small."""
     if halves is None:
         return around
-    likelihood, odds = _held_out(halves, base, prior)
+    likelihood, odds = _held_out(halves, base, prior, scaled)
     if not len(odds):
         return around
+    return _rounded_scale(likelihood, odds, around)
+
+
+def _rounded_scale(
+    likelihood: KeyLikelihood, odds: FloatArray, around: ScaledParameters
+) -> ScaledParameters:
     found = fit_scaled(likelihood, odds, around, SCALED_PRECISION)
     return ScaledParameters(round(found.scale, DIGITS), round(found.bias, DIGITS))
 
@@ -418,14 +327,6 @@ def teach(
     return Taught(held, model, before, before, 0.0)
 
 
-def open_pair_matrix(key: Lesson, model: MaximumEntropy, codes: Codes) -> FloatArray:
-    """Return pair probabilities from the codes of open pairs; 0 for incompatible ones."""
-    p = probability(pair_log_odds(codes, model.characteristics, model.weights))
-    matrix = np.eye(len(key.cut.labels))
-    matrix[key.open.left, key.open.right] = matrix[key.open.right, key.open.left] = p
-    return matrix
-
-
 def _greedy(start: GreedyParameters, cuts: Sequence[Cut]) -> GreedyParameters:
     shares = zip((start.p2, start.p3, start.p_more), greedy_tallies(cuts), strict=True)
     return GreedyParameters(*(_share(before, one.right, one.sets) for before, one in shares))
@@ -444,127 +345,3 @@ def digest_of(start: PairParameters, lessons: Sequence[Lesson]) -> str:
     """Return a digest of the previous parameters and of all keys, in order."""
     parts = (start.sha256, *(key.sha256 for key in lessons))
     return hashlib.sha256("".join(parts).encode()).hexdigest()
-
-
-WORK = {"merging": 300_000}  # questions to the merger; of all others sweeps over a large set
-USUAL = 300
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyAnswer:
-    """One key by one model: its bits, and the marginals of its open pairs beside the truth.
-
-    `probability` is that of the key among the configurations that knowledge allows.
-    """
-
-    message: str
-    templates: int
-    bits: float
-    probability: float
-    stated: FloatArray
-    observed: NDArray[np.bool_]
-
-
-def key_answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
-    """Return the bits of a key under some parameters; as `measure`, without draws."""
-    cut, counts = key.cut, UniformPosteriors(_budget("uniform"), seed)
-    spent, n, log_probability = 0.0, len(cut.labels), -math.inf if cut.crosses else 0.0
-    stated = np.zeros((n, n))
-    for members in cut.sets:
-        posterior = _posterior(key, members, learned, model, counts)
-        spent += _set_bits(key, members, posterior, learned.excluded, counts)
-        if not cut.broken(members):
-            row = restricted_growth(cut.labels[members].tolist())
-            log_probability += posterior.log_weight(row) - posterior.log_normaliser.value
-        else:
-            log_probability = -math.inf
-        stated[np.ix_(members, members)] = posterior.pairs().value
-    sizes = [len(members) for members in cut.sets]
-    spent = document_bits(n, sizes, spent, cut.crosses, learned.crossing)
-    inside = np.clip(stated[key.open.left, key.open.right], 0.0, 1.0)
-    probability = min(math.exp(min(log_probability, 0.0)), 1.0)
-    return KeyAnswer(cut.document.name, n, spent, probability, inside, key.open.yes)
-
-
-def _posterior(
-    key: Lesson, members: IntArray, learned: PairParameters, model: str, counts: UniformPosteriors
-) -> Posterior:
-    cut = key.cut
-    if model == "uniform":
-        return counts.uniform(cut, members)
-    if model == "greedy":
-        return Greedy(counts, learned.greedy).posterior(cut, members)
-    pairs = learned.pair_model(training_of(model))
-    matrix = open_pair_matrix(key, pairs, key.by_merger if model == "merging" else key.pairs)
-    parameters = getattr(learned, model) if model in ("scaled", "forest") else None
-    fitted = FittedPairModel(
-        model, pairs, parameters, _budget(model), counts.seed, kept={cut: matrix}
-    )
-    return fitted.posterior(cut, members)
-
-
-def _set_bits(
-    lesson: Lesson,
-    members: IntArray,
-    posterior: Posterior,
-    excluded: float,
-    counts: UniformPosteriors,
-) -> float:
-    mass = excluded if lesson.cut.open(members) else 0.0
-    rows, weights = weighted_rows(lesson.cut, members)
-    if not len(rows):
-        return excluded_bits(len(members), counts.log2(lesson.cut, members), mass)
-    total = posterior.log_normaliser.value
-    each = [allowed_bits(posterior.log_weight(row) - total, mass) for row in rows]
-    return float(weights @ each)
-
-
-def _budget(model: str) -> Budget:
-    return Budget(work=WORK.get(model, USUAL))
-
-
-SAMPLE_SIZE = 200  # sets compared at most: an even sample of a long run is as good and fast
-
-
-def set_gains(
-    sets: Sequence[CoreferenceSet],
-    parameters: PairParameters,
-    keyed: Collection[str] = (),
-    *,
-    schema: Schema | None = None,
-    limit: int = 10,
-) -> list[tuple[str, float]]:
-    """Return the sets to key next, best first, each with its gain.
-
-    The gain is the expected reduction in bits over all sets once the set has a key. For a set of
-    more than ten templates it is per ten templates, as many as a person places at a time.
-
-    `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
-    latest there are. Sets without open pairs are left out. The ranking uses the model of
-    merging questions whatever the model of the run: docs/keys.md has the study.
-    """
-    model = parameters.questions
-    labelled = [one for one in sets if one.name in keyed]
-    rest = _sample([one for one in sets if one.name not in keyed])
-    pairs = [_open_pairs(one, model, schema) for one in (*labelled, *rest)]
-    sizes = [len(one.values) for one in model.characteristics]
-    described = key_information(pairs, model.weights, sizes)
-    gains = choose(described, range(len(labelled)), PRECISION, limit)
-    return [(rest[place - len(labelled)].name, gain) for place, gain in gains]
-
-
-def _open_pairs(one: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
-    """Return the pairs of a set that a key decides: neither incompatible nor certain."""
-    allowed, place = compatible_pairs(one), {name: n for n, name in enumerate(one.ids)}
-    columns = template_columns(one.templates, schema=schema, compatible=allowed)
-    undecided = np.triu(allowed, 1)
-    for ends in one.must:
-        undecided[tuple(sorted(place[name] for name in ends))] = False
-    left, right = np.nonzero(undecided)
-    return OpenPairs(model.codes(columns, left, right), left, right, len(one))
-
-
-def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
-    if len(sets) <= SAMPLE_SIZE:
-        return sets
-    return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]

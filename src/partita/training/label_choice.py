@@ -8,8 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.core import FloatArray, IntArray
+from partita.core import CoreferenceSet, FloatArray, IntArray, compatible_pairs
+from partita.pairs.columns import template_columns
+from partita.pairs.models import MaximumEntropy
+from partita.templates.schema import Schema
 from partita.training.maxent import Codes, logistic_probability
+from partita.training.parameter_files import PairParameters
 
 LOG2 = math.log(2.0)
 BATCH = 4096  # pairs in one dense block
@@ -200,3 +204,51 @@ def _ranked(
 
 def _gain_order(item: tuple[int, float]) -> tuple[float, int]:
     return -item[1], item[0]
+
+
+PRECISION = 5.0  # of the prior of pairs around what is there
+SAMPLE_SIZE = 200  # sets compared at most: an even sample of a long run is as good and fast
+
+
+def set_gains(
+    sets: Sequence[CoreferenceSet],
+    parameters: PairParameters,
+    keyed: Collection[str] = (),
+    *,
+    schema: Schema | None = None,
+    limit: int = 10,
+) -> list[tuple[str, float]]:
+    """Return the sets to key next, best first, each with its gain.
+
+    The gain is the expected reduction in bits over all sets once the set has a key. For a set of
+    more than ten templates it is per ten templates, as many as a person places at a time.
+
+    `sets` are all sets of a run, `keyed` the names of those that have a key, `parameters` the
+    latest there are. Sets without open pairs are left out. The ranking uses the model of
+    merging questions whatever the model of the run: docs/keys.md has the study.
+    """
+    model = parameters.questions
+    labelled = [one for one in sets if one.name in keyed]
+    rest = _sample([one for one in sets if one.name not in keyed])
+    pairs = [_open_pairs(one, model, schema) for one in (*labelled, *rest)]
+    sizes = [len(one.values) for one in model.characteristics]
+    described = key_information(pairs, model.weights, sizes)
+    gains = choose(described, range(len(labelled)), PRECISION, limit)
+    return [(rest[place - len(labelled)].name, gain) for place, gain in gains]
+
+
+def _open_pairs(one: CoreferenceSet, model: MaximumEntropy, schema: Schema | None) -> OpenPairs:
+    """Return the pairs of a set that a key decides: neither incompatible nor certain."""
+    allowed, place = compatible_pairs(one), {name: n for n, name in enumerate(one.ids)}
+    columns = template_columns(one.templates, schema=schema, compatible=allowed)
+    undecided = np.triu(allowed, 1)
+    for ends in one.must:
+        undecided[tuple(sorted(place[name] for name in ends))] = False
+    left, right = np.nonzero(undecided)
+    return OpenPairs(model.codes(columns, left, right), left, right, len(one))
+
+
+def _sample(sets: list[CoreferenceSet]) -> list[CoreferenceSet]:
+    if len(sets) <= SAMPLE_SIZE:
+        return sets
+    return [sets[n] for n in np.linspace(0, len(sets) - 1, SAMPLE_SIZE).astype(int).tolist()]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
-from partita.core import FloatArray, IntArray
-from partita.errors import InputError
+from partita.core import FloatArray
 from partita.training.maxent import (
     Contexts,
     bits,
@@ -19,46 +18,17 @@ from partita.training.maxent import (
 )
 
 MIN_GAIN = 1e-4
-PATIENCE = 5
 STEPS = 60
 MAX_STEP = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionStep:
-    """One feature made active.
-
-    `approximate` is the gain that it was chosen for and `gain` what the refit gained, in bits per
-    pair; `bits` and `held_out` are what a pair costs afterwards, in training and held-out data.
-    """
-
-    feature: str
-    approximate: float
-    gain: float
-    bits: float
-    held_out: float | None
-    weight: float
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """The steps in order with the final weights, the weights of all features, why it stopped."""
+    """The selected features in order, the bits per pair after each, and the weights of all."""
 
-    steps: tuple[SelectionStep, ...]
+    active: tuple[int, ...]
+    bits: tuple[float, ...]
     weights: FloatArray
-    precision: float
-    pairs: int
-    stopped: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A step before the final weights are fitted."""
-
-    place: int
-    approximate: float
-    bits: float
-    held_out: float | None
 
 
 def gains(
@@ -104,81 +74,21 @@ def _characteristic_gains(
 
 
 def select(
-    sample: Contexts,
-    names: Sequence[str],
-    *,
-    precision: float = 0.0,
-    held_out: Contexts | None = None,
-    negligible: float = MIN_GAIN,
-    patience: int = PATIENCE,
-    most: int | None = None,
-    skipped: frozenset[str] = frozenset(),
-    progress: Callable[[str], None] | None = None,
+    sample: Contexts, precision: float = 0.0, skipped: Collection[int] = (), least: float = MIN_GAIN
 ) -> Selection:
-    """Add features one by one until every remaining gain is negligible or, with held-out documents,
-    until their likelihood has not risen for `patience` features. Those `skipped` are not added."""
-    _check_names(sample, names, held_out)
-    never = [place for place, name in enumerate(names) if name in skipped]
-    weights, chosen, fitted = np.zeros(sample.features), list[_Candidate](), list[FloatArray]()
-    stopped = "all features are active" if most is None else f"{most} features were requested"
-    for number in range(len(names) if most is None else most):
-        _, gained = gains(sample, weights, precision)
-        gained[[*never, *(step.place for step in chosen)]] = 0.0
-        best = int(gained.argmax())
-        if gained[best] < negligible:
-            stopped = f"every remaining gain is below {negligible:g} bits per pair"
-            break
-        active = np.array([*(step.place for step in chosen), best])
-        weights = fit_maxent(sample, precision, active, weights)
-        held_out_bits = None if held_out is None else bits(held_out, weights)
-        chosen.append(_Candidate(best, float(gained[best]), bits(sample, weights), held_out_bits))
-        fitted.append(weights)
-        if progress is not None:
-            progress(f"{number + 1} {names[best]}: {chosen[-1].bits:.4f} bits per pair")
-        if number - _best(chosen) >= patience:
-            stopped = f"held-out likelihood has not risen for {patience} features"
-            break
-    kept = _best(chosen) + 1
-    final = fitted[kept - 1] if kept else np.zeros(sample.features)
-    return Selection(
-        _steps(chosen[:kept], names, final), final, precision, round(sample.pairs), stopped
-    )
+    """Add features one by one until every remaining gain is below the least, in bits per pair.
 
-
-def _best(chosen: Sequence[_Candidate]) -> int:
-    """Return the step with the lowest held-out cost; the last one without held-out pairs."""
-    if not chosen or chosen[0].held_out is None:
-        return len(chosen) - 1
-    return int(np.argmin([math.inf if step.held_out is None else step.held_out for step in chosen]))
-
-
-def _steps(
-    chosen: Sequence[_Candidate], names: Sequence[str], final: FloatArray
-) -> tuple[SelectionStep, ...]:
-    """Return the steps with their gains; the empty model needs one bit per pair."""
-    before = [1.0, *(step.bits for step in chosen)]
-    return tuple(
-        SelectionStep(
-            names[step.place],
-            step.approximate,
-            earlier - step.bits,
-            step.bits,
-            step.held_out,
-            float(final[step.place]),
-        )
-        for step, earlier in zip(chosen, before, strict=False)
-    )
-
-
-def _check_names(sample: Contexts, names: Sequence[str], held_out: Contexts | None) -> None:
-    if len(names) != sample.features:
-        raise InputError(f"{sample.features} features need as many names, not {len(names)}")
-    if held_out is not None and held_out.sizes != sample.sizes:
-        raise InputError("held-out pairs have other characteristics than the training pairs")
+    Those `skipped` are not added.
+    """
     require_both_classes(sample)
-
-
-def selected_indices(selection: Selection, names: Sequence[str]) -> IntArray:
-    """Return the indices of the selected features."""
-    index = {name: n for n, name in enumerate(names)}
-    return np.array([index[step.feature] for step in selection.steps], dtype=np.int64)
+    weights, active, costs = np.zeros(sample.features), list[int](), list[float]()
+    while len(active) < sample.features:
+        _, gained = gains(sample, weights, precision)
+        gained[[*skipped, *active]] = 0.0
+        best = int(gained.argmax())
+        if gained[best] < least:
+            break
+        active.append(best)
+        weights = fit_maxent(sample, precision, np.array(active), weights)
+        costs.append(bits(sample, weights))
+    return Selection(tuple(active), tuple(costs), weights)

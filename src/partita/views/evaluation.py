@@ -1,4 +1,4 @@
-"""Evaluation of results, extraction and selected features as text."""
+"""Evaluation of results and of extraction as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from partita.evaluation.extraction import (
 )
 from partita.evaluation.rows import ModelRow
 from partita.evaluation.scores import ScoreTally
-from partita.training.selection import Selection, SelectionStep
 from partita.views.layout import WIDTH, cell, clean, columns, count_text, cut_text, pad
 
 MARGIN = 34
@@ -91,43 +90,6 @@ def _spread(row: ModelRow, name: str, value: float) -> str:
         return f"{value:.3f}"
     interval = row.intervals[name]
     return f"{value:.3f} ({interval.low:.3f} to {interval.high:.3f})"
-
-
-def selection_text(selection: Selection, width: int = WIDTH) -> str:
-    """Return order, gain, weight and sign of every selected feature, one per line."""
-    title = f"{len(selection.steps)} features selected from {selection.pairs:,} pairs"
-    room = width - 43
-    head = f"{'':>4} {'feature':{room}} {'gain':>7} {'bits':>7} {'held out':>8} {'weight':>8}"
-    rows = [_row(n, step, room) for n, step in enumerate(selection.steps, 1)]
-    why = textwrap.wrap(
-        f"Stopped: {selection.stopped}. Gain, bits and held out are bits per pair; a weight above "
-        "0 speaks for coreference, one below 0 against it.",
-        width,
-    )
-    return "\n".join([title, "", head, *rows, "", *why]) + "\n"
-
-
-def _row(number: int, step: SelectionStep, room: int) -> str:
-    held = "" if step.held_out is None else f"{step.held_out:.4f}"
-    figures = f"{step.gain:7.4f} {step.bits:7.4f} {held:>8} {step.weight:+8.3f}"
-    return f"{number:>3}. {cell(step.feature, room)} {figures}"
-
-
-def records(selection: Selection) -> list[dict[str, Any]]:
-    """Return one plain object for each step."""
-    return [
-        {
-            "order": number,
-            "feature": step.feature,
-            "approximate_gain": step.approximate,
-            "gain": step.gain,
-            "bits": step.bits,
-            "held_out": step.held_out,
-            "weight": step.weight,
-            "sign": "for" if step.weight > 0 else "against",
-        }
-        for number, step in enumerate(selection.steps, 1)
-    ]
 
 
 NAME_WIDTH = 17

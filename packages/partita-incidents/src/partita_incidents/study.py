@@ -204,7 +204,7 @@ def _measured(
         (read_story(story, text_models.reading), key)
         for story, key in (examples[n] for n in split[1])
     ]
-    parameters = train_event_pairs(text_models.sets(), seed=seed)
+    parameters = train_event_pairs(text_models.sets())
     return list(score_merging_methods(text_models, parameters, test_readings, progress))
 
 

@@ -13,7 +13,9 @@ from partita.errors import InputError, PartitaError
 from partita.evaluation.splits import Cut, cut_document
 from partita.text.gazetteer import read_gazetteer
 from partita.text.messages import read_messages
-from partita.training.pair_training import PairTrainingPlan, train_pairs
+from partita.training.few_keys import with_fitted_scale
+from partita.training.lessons import lesson
+from partita.training.pair_models import train_pairs
 from partita.training.parameter_files import PairParameters
 from partita_incidents.cases import message_context
 from partita_incidents.characteristics import EVENTS
@@ -108,10 +110,10 @@ def train_text_models(
     return TextModels(reading_models, train_fill_models(held_out), held_out)
 
 
-def train_event_pairs(sets: Sequence[Cut], learned_from: str = "", seed: int = 0) -> PairParameters:
+def train_event_pairs(sets: Sequence[Cut], learned_from: str = "") -> PairParameters:
     """Train the models over pairs of events."""
-    plan = PairTrainingPlan(EVENTS, seed=seed, learned_from=learned_from, precision=PRECISION)
-    return train_pairs(sets, plan, lambda _: None)[0]
+    learned, _ = train_pairs(sets, EVENTS, PRECISION, learned_from=learned_from)
+    return with_fitted_scale(learned, [lesson(one, learned) for one in sets])
 
 
 def event_sets(examples: Sequence[KeyedReading], reading_models: ReadingModels) -> list[Cut]:
