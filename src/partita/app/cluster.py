@@ -76,6 +76,7 @@ from partita.options import (
     described,
     world_count,
 )
+from partita.tables import Table
 from partita.tables.columns import IntegerIds
 
 if TYPE_CHECKING:
@@ -534,13 +535,12 @@ def answered(
 
 JOINED = 0.05  # probability from which two records are reviewed together
 
-Path = str | os.PathLike[str]
 Row = dict[str, Any]
 Label = tuple[str, str, int]
 
 
 def review_records(
-    scores: Path | None, clusters: Path | None, labels: Sequence[Label], limit: int
+    scores: Table | None, clusters: Table | None, labels: Sequence[Label], limit: int
 ) -> dict[str, Any]:
     """Return the sets of records to review, the most uncertain first, at most `limit` of them.
 

@@ -30,6 +30,7 @@ from partita.linkage.record_tables import (
 from partita.linkage.reference import ReferenceMatches, matched
 from partita.linkage.splink_engine import read_settings, splink_errors
 from partita.options import ClusteringOptions, ClusterOptions, LinkOptions, described
+from partita.tables import Table
 
 # Log-odds of the intervals of precision and recall without labels, and more where estimates of the
 # number of matches disagree; an upper end above `NEARLY` is 1. The interval score (Gneiting and
@@ -174,12 +175,12 @@ def _refuse_scores(table: RecordTable) -> None:
 
 
 def review_tables(
-    paths: Sequence[Path], labels: Sequence[tuple[str, str, int]], limit: int
+    tables: Sequence[Table], labels: Sequence[tuple[str, str, int]], limit: int
 ) -> dict[str, Any]:
     """Link tables and return the sets of records to review, as `review_records` does; each record
     has its values as `shown`."""
-    found = sets_to_review(link_tables([*paths], LinkOptions(labels=labels or None)), None, limit)
-    table = read_records(listed_tables([*paths]))
+    found = sets_to_review(link_tables([*tables], LinkOptions(labels=labels or None)), None, limit)
+    table = read_records(listed_tables([*tables]))
     rows = zip(*table.columns.values(), strict=True)
     shown = {
         str(key): ", ".join(filter(None, row)) for key, row in zip(table.ids, rows, strict=True)

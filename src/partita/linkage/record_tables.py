@@ -231,7 +231,7 @@ def _named(tables: Sequence[Any]) -> list[tuple[str, Any]]:
     named: list[tuple[str, Any]] = []
     for n, table in enumerate(tables, 1):
         path = isinstance(table, str | os.PathLike)
-        name = Path(table).stem if path else f"table_{n}"
+        name = Path(table).stem if path else getattr(table, "source", "") or f"table_{n}"
         taken = {other for other, _ in named}
         named.append((f"{name}_{n}" if name in taken else name, table))
     return named

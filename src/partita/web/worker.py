@@ -28,6 +28,7 @@ from partita.options import FuseOptions, default_memory
 from partita.plugins import DOMAINS, installed
 from partita.results.result_lines import result_line
 from partita.store.store import default_store
+from partita.tables import Table, read_table
 from partita.text.raw_messages import RawMessage
 from partita.web.error_responses import json_bytes, request_error
 from partita.web.process_pool import (
@@ -129,21 +130,12 @@ class Calls:
 
         request = parse(ClusterRequest, body)
         labels = [(left, right, int(same)) for left, right, same in request.labels]
-        with tempfile.TemporaryDirectory() as folder:
-            records = [
-                _written(Path(folder) / f"records{n}", one) for n, one in enumerate(request.records)
-            ]
-            scores, clusters = (
-                _written(Path(folder) / name, source) if source else None
-                for name, source in (("scores", request.scores), ("clusters", request.clusters))
-            )
-            try:
-                if records:
-                    return review_tables(records, labels, request.limit)
-                return review_records(scores, clusters, labels, request.limit)
-            except InputError as error:
-                file = Path(error.file or "").name
-                raise InputError(error.problem, file=file, line=error.line) from None
+        if request.records:
+            return review_tables([*map(_table, request.records)], labels, request.limit)
+        scores, clusters = (
+            _table(one) if one else None for one in (request.scores, request.clusters)
+        )
+        return review_records(scores, clusters, labels, request.limit)
 
     def ingest(self, body: bytes, run: str) -> Answer:
         request = parse(NewMessageRequest, body)
@@ -181,12 +173,8 @@ class Calls:
         return name.encode()
 
 
-def _written(folder: Path, source: Source) -> Path:
-    """Write a table into a new folder of its own: two tables may have the same name."""
-    folder.mkdir()
-    path = folder / source.name
-    path.write_bytes(source.content.encode())
-    return path
+def _table(source: Source) -> Table:
+    return read_table(source.content.encode(), name=source.name)
 
 
 def _settings(request: ResolveRequest) -> Settings:
