@@ -48,7 +48,8 @@ def main() -> None:
 COMMANDS = """
 run messages --json --workers 1 --model joint
 run messages --json --workers 1 --domain depots --model merging --threshold .01
-run messages --workers 1 --domain depots --out results.jsonl --store store.db --name monday
+run messages --workers 1 --domain depots --out results.jsonl
+run messages --workers 1 --domain depots --store store.db --name monday
 run more --workers 1 --domain depots --out more.jsonl
 run exam/messages --json --workers 1 --domain incidents
 run exam/messages --workers 1 --domain incidents --to muc --out answers.txt

@@ -94,6 +94,7 @@ REMOVED = {
     "partita.Explanation.save_chart",
     "partita.Evaluation.save_chart",
     "evaluate --plot",
+    "run --durable",
     "partita.client.Client",
     "partita.client.ServiceError",
     *(

@@ -174,16 +174,3 @@ def test_what_killed_processes_left_is_removed(folder):
     with replacing(folder / "out") as stream:
         stream.write("whole")
     assert sorted(path.name for path in folder.glob("*out*")) == ["out"]
-
-
-def test_durable_needs_something_to_write(tmp_path):
-    text = tmp_path / "m.txt"
-    text.write_text("A depot was found.")
-    refused = CliRunner().invoke(app, ["run", str(text), "--durable"])
-    assert refused.exit_code == 1
-    assert "--durable needs --store, or --out with --to jsonl" in refused.output
-    out, store = tmp_path / "o.jsonl", tmp_path / "s.db"
-    arguments = ["run", str(text), "--domain", "depots", "--durable", "--workers", "1"]
-    done = CliRunner().invoke(app, [*arguments, "--out", str(out), "--store", str(store)])
-    assert done.exit_code == 0, done.output
-    assert out.read_text().count('"message":"m"') >= 1

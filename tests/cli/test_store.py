@@ -82,42 +82,12 @@ def test_results_from_the_store_are_those_of_a_file(folder):
     assert Path("x").read_bytes() == Path("direct.jsonl").read_bytes()
 
 
-def test_a_file_and_a_store_at_once(folder):
-    (folder / "b.txt").rename("b.txt")
-    run("run", "--domain", "depots", folder, "--out", "x.jsonl")
-    run("run", "--domain", "depots", "b.txt", "--store", "s.db", "--name", "r")
-    both = run(
-        "run",
-        "--domain",
-        "depots",
-        folder,
-        "b.txt",
-        "--out",
-        "x.jsonl",
-        "--store",
-        "s.db",
-        "--name",
-        "r",
-    )
-    assert both.exit_code == 0
-    assert sorted(row["message"] for row in held()["messages"]) == ["a", "b"]
-    kept = Path("x.jsonl").read_text()
-    assert [json.loads(line)["message"] for line in kept.splitlines()] == ["a", "a", "b", "b"]
-    again = run(
-        "run",
-        "--domain",
-        "depots",
-        folder,
-        "b.txt",
-        "--out",
-        "x.jsonl",
-        "--store",
-        "s.db",
-        "--name",
-        "r",
-    )
-    assert "2 done before" in again.stderr
-    assert Path("x.jsonl").read_text() == kept
+def test_results_go_to_a_file_or_to_a_store(folder):
+    both = run("run", "--domain", "depots", folder, "--out", "x.jsonl", "--store", "s.db")
+    assert both.exit_code == 1
+    assert "expected --out or --store" in both.stderr
+    assert not Path("s.db").exists()
+    assert not Path("x.jsonl").exists()
 
 
 def test_runs_are_listed(folder):

@@ -40,7 +40,6 @@ class Recording:
     written: int = 0
     failed: int = 0
     lost: int = 0
-    durable: bool = False  # wait for the disk after every message
 
     def write(self, outcome: Outcome) -> bool:
         """Write a message and return whether it is new; one that is stored already is kept."""
@@ -51,9 +50,7 @@ class Recording:
             return False
         self.position = self.positions.get(outcome.name, self.position + 1)
         self.written += 1
-        return write_message(
-            self.store, self.run, self.position, outcome.stored, durable=self.durable
-        )
+        return write_message(self.store, self.run, self.position, outcome.stored)
 
 
 @contextmanager
@@ -63,7 +60,6 @@ def recording(
     inputs: Sequence[str],
     name: str | None = None,
     parent: str | None = None,
-    durable: bool = False,
 ) -> Iterator[Recording]:
     """Start or resume a run in a store, and write down how it ends."""
     run = checked_name(name) if name else default_name(runner.provenance)
@@ -75,7 +71,6 @@ def recording(
         {row["message"]: row["position"] for row in rows},
         Earlier(hashes, where=f"run {run}", option="--name", longest_id=LONGEST_ID),
         max((row["position"] for row in rows), default=-1),
-        durable=durable,
     )
     try:
         yield record

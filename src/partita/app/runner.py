@@ -305,13 +305,9 @@ if "PARTITA_DEBUG" not in os.environ:  # then tracebacks go to standard error
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The messages of earlier runs by the hashes of their texts, and where they are.
-
-    Those that are not everywhere they should be are resolved `again`.
-    """
+    """The messages of earlier runs by the hashes of their texts, and where they are."""
 
     hashes: Mapping[str, str] = field(default_factory=dict)
-    again: frozenset[str] = frozenset()
     where: str = "the file of results"
     option: str = "--out"
     longest_id: int = 1 << 20  # characters
@@ -354,7 +350,7 @@ def _item(message: RawMessage | PartitaError, earlier: Earlier) -> Item:
     if message.id not in earlier.hashes:
         return message
     if earlier.hashes[message.id] == message_hash(message):
-        return message if message.id in earlier.again else Outcome(message.id, skipped=True)
+        return Outcome(message.id, skipped=True)
     problem = f"{message.place}: {earlier.where} holds another text called {message.id}"
     return Outcome(message.id, error=f"{problem}; use another {earlier.option}")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -99,15 +99,15 @@ class ResumedFile(Sink):
 
     resumable = True
 
-    def __init__(self, path: Path, earlier: Mapping[str, Stretch], durable: bool = False) -> None:
-        self.path, self.place, self.earlier, self.durable = path, str(path), earlier, durable
+    def __init__(self, path: Path, earlier: Mapping[str, Stretch]) -> None:
+        self.path, self.place, self.earlier = path, str(path), earlier
         self.file: Growing
 
     @contextmanager
     def opened(self) -> Iterator[None]:
         from partita.files.resume import growing
 
-        with growing(self.path, self.earlier, self.durable) as self.file:
+        with growing(self.path, self.earlier) as self.file:
             yield
 
     def write(self, outcome: Outcome) -> None:
@@ -135,7 +135,7 @@ class Output:
 
     console: Console
     noun: str  # what an outcome is about: set, message
-    sinks: Sequence[Sink] = ()
+    sink: Sink | None = None
     print_lines: bool = True  # on standard output
     separated: bool = False  # by blank lines, in what is shown
     total: int | None = None
@@ -149,13 +149,11 @@ class Output:
     stdout: StandardOutput = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stdout = StandardOutput(self.console, elsewhere=bool(self.sinks))
+        self.stdout = StandardOutput(self.console, elsewhere=self.sink is not None)
 
     def write(self, outcomes: Iterable[Outcome]) -> None:
         """Write all outcomes; whatever stops this, what was finished is kept."""
-        with ExitStack() as stack:
-            for sink in self.sinks:
-                stack.enter_context(sink.opened())
+        with nullcontext() if self.sink is None else self.sink.opened():
             self.console.finished = self._interrupted
             self._write_all(outcomes)
         self.stdout.say("", flush=True)
@@ -169,7 +167,7 @@ class Output:
             self._write(outcome)
             if self.console.due:
                 self.console.progress(self._progress())
-        if self.failed and not written and any(sink.replaced for sink in self.sinks):
+        if self.failed and not written and self.sink is not None and self.sink.replaced:
             raise NothingWritten
 
     def _write(self, outcome: Outcome) -> None:
@@ -182,8 +180,8 @@ class Output:
             self.console.note(f"{self.noun} {outcome.name}: {problem}")
         self._note(outcome)
         self.skipped += outcome.skipped
-        for sink in self.sinks:
-            sink.write(outcome)
+        if self.sink is not None:
+            self.sink.write(outcome)
         if outcome.error or outcome.skipped:
             return
         if self.print_lines:
@@ -215,10 +213,7 @@ class Output:
         of_total = "" if self.total is None else f" of {self.total:,}"
         finished = self.done + self.skipped
         text = f"{finished:,}{of_total} {self.noun}s were finished"
-        if not finished:
+        if not finished or self.sink is None:
             return text
-        if self.sinks:
-            text += f" and are in {' and '.join(sink.place for sink in self.sinks)}"
-        if any(sink.resumable for sink in self.sinks):
-            text += "; the same command goes on from there"
-        return text
+        again = "; the same command goes on from there" if self.sink.resumable else ""
+        return f"{text} and are in {self.sink.place}{again}"

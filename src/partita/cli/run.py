@@ -82,11 +82,6 @@ class RunCommand(RunOptions):
     )
     work: int | None = option(WORK)
     workers: int | None = option(WORKERS)
-    durable: bool = option(
-        "Wait until each message is on disk, in --out and in a store (SQLite), so that a power "
-        "cut loses no finished message. Slower",
-        False,
-    )
 
     @property
     def results(self) -> Path | None:
@@ -143,7 +138,7 @@ def _run(options: RunCommand, console: Console) -> Output:
     )
     with _record(options, runner) as record:
         output = _output(console, forms, options, stretches, record)
-        earlier = _earlier(out, stretches, record)
+        earlier = _earlier(stretches) if record is None else record.earlier
         output.write(run_messages(messages, runner, forms, earlier, workers))
     return output
 
@@ -188,8 +183,9 @@ def _locked(out: Path | None) -> AbstractContextManager[None]:
 def _refuse_useless(options: RunCommand) -> None:
     if options.name is not None and options.store is None:
         raise InputError("--name needs --store")
-    if options.durable and options.results is None and options.store is None:
-        raise InputError("--durable needs --store, or --out with --to jsonl")
+    if options.out is not None and options.store is not None:
+        problem = "results go to a file or to a store (expected --out or --store)"
+        raise InputError(f"{problem}; partita export writes a file of a run in a store")
 
 
 def _refuse_overwriting(options: RunCommand) -> None:
@@ -230,12 +226,12 @@ def _output(
     stretches: dict[str, "Stretch"],
     record: "Recording | None",
 ) -> Output:
-    sinks: list[Sink] = [] if record is None else [StoredRun(record)]
+    sink: Sink | None = None if record is None else StoredRun(record)
     if options.out is not None:
-        sinks.append(ResumedFile(options.out, stretches, options.durable))
+        sink = ResumedFile(options.out, stretches)
 
     def summary(output: Output) -> str:
-        if output.done + output.skipped + output.failed == 1 and not sinks:
+        if output.done + output.skipped + output.failed == 1 and sink is None:
             return ""
         where = "" if record is None else f"; run {record.run} of store {record.store.name}"
         return _summary(output) + where
@@ -243,7 +239,7 @@ def _output(
     return Output(
         console,
         "message",
-        sinks,
+        sink,
         print_lines=options.out is None,
         separated=forms.view == "text",
         summary=summary,
@@ -264,9 +260,9 @@ def _summary(output: Output, noun: str = "") -> str:
 def _other_output(console: Console, own: "OutputFormat | None", out: Path | None) -> Output:
     """Return the output of messages in CoNLL-U, or in a format of the domain's own."""
     kind = CONLLU if own is None else Kind(own.description, own.first_line)
-    sinks = [] if out is None else [ReplacedFile(out, kind)]
+    sink = None if out is None else ReplacedFile(out, kind)
     summary = partial(_summary, noun="" if own is None else own.counted)
-    return Output(console, "message", sinks, print_lines=out is None, summary=summary)
+    return Output(console, "message", sink, print_lines=out is None, summary=summary)
 
 
 @contextmanager
@@ -280,29 +276,17 @@ def _record(options: RunCommand, runner: "Runner") -> Iterator["Recording | None
 
     store, inputs = open_store(options.store), list(options.inputs)
     try:
-        with recording(store, runner, inputs, options.name, durable=options.durable) as record:
+        with recording(store, runner, inputs, options.name) as record:
             yield record
     finally:
         store.close()
 
 
-def _earlier(
-    out: Path | None, stretches: dict[str, "Stretch"], record: "Recording | None"
-) -> "Earlier":
-    """Return the messages that the file, the store or both have already."""
+def _earlier(stretches: dict[str, "Stretch"]) -> "Earlier":
+    """Return the messages that the file of results has already."""
     from partita.app.runner import Earlier
 
-    file = Earlier({name: one.run.get("text", "") for name, one in stretches.items()})
-    if record is None or out is None:
-        return file if record is None else record.earlier
-    stored = record.earlier
-    return Earlier(
-        {**file.hashes, **stored.hashes},
-        frozenset(file.hashes.keys() ^ stored.hashes.keys()),
-        f"the file of results or {stored.where}",
-        "--out and --name",
-        stored.longest_id,
-    )
+    return Earlier({name: one.run.get("text", "") for name, one in stretches.items()})
 
 
 def _stretches(out: Path | None, runner: "Runner") -> dict[str, "Stretch"]:

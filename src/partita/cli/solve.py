@@ -107,16 +107,16 @@ def solve(options: SolveCommand, console: Console) -> None:
         width=console.width,
         colour=console.colour,
     )
-    sinks = [] if out is None else [ReplacedFile(out, SOLVED)]
+    sink = None if out is None else ReplacedFile(out, SOLVED)
 
     def summary(output: Output) -> str:
         told = f"{output.done:,} sets answered, {output.failed:,} failed"
-        return told if sinks and not forms.view else ""
+        return told if sink is not None and not forms.view else ""
 
     output = Output(
         console,
         "set",
-        sinks,
+        sink,
         print_lines=out is None,
         separated=forms.view == "text",
         total=len(sets),

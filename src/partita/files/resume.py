@@ -147,7 +147,6 @@ class Growing:
     stream: FileIO  # without a buffer, which could not be emptied if the disk is full
     done: dict[str, Stretch]
     end: int
-    durable: bool = False  # wait for the disk after every message
     order: list[str] = field(default_factory=list)
 
     def add(self, message: str, lines: Iterable[str]) -> None:
@@ -159,8 +158,6 @@ class Growing:
                 while rest:
                     rest = rest[self.stream.write(rest) :]
                 end += len(block)
-            if self.durable:
-                os.fsync(self.stream.fileno())
         except OSError as error:
             self._cut()
             raise InputError(f"cannot be written: {error.strerror}", file=str(self.path)) from error
@@ -196,10 +193,10 @@ def _blocks(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 @contextmanager
-def growing(path: Path, done: Mapping[str, Stretch], durable: bool = False) -> Iterator[Growing]:
+def growing(path: Path, done: Mapping[str, Stretch]) -> Iterator[Growing]:
     """Open a results file without its unfinished tail; reorder and sync it at the end.
 
-    Whatever interrupts the writing, finished messages are kept; in a power cut only if `durable`.
+    Whatever interrupts the writing, finished messages are kept.
     """
     end = max((one.end for one in done.values()), default=0)
     with write_errors(path):
@@ -208,7 +205,7 @@ def growing(path: Path, done: Mapping[str, Stretch], durable: bool = False) -> I
             stream.truncate(end)
             stream.seek(end)
     with stream:
-        file = Growing(path, stream, dict(done), end, durable)
+        file = Growing(path, stream, dict(done), end)
         yield file
         if path.is_file():
             with write_errors(path):

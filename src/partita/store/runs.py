@@ -150,15 +150,13 @@ def model_kind(connection: Connection, name: str | None) -> str | None:
 LONGEST = 120  # characters of a title
 
 
-def write_message(
-    store: Store, run: str, position: int, message: Object, *, durable: bool = False
-) -> bool:
-    """Write a message; return whether it was new. If `durable`, wait for the disk.
+def write_message(store: Store, run: str, position: int, message: Object) -> bool:
+    """Write a message; return whether it was new. A power cut may lose it.
 
     A message that failed before is replaced. `message` is an object as from `read_message`, with
     `place`, `text_hash` and `error`.
     """
-    with store.writing(hurried=not durable) as connection:
+    with store.writing(hurried=True) as connection:
         _forget_failed(connection, run, message["message"])
         if not add_if_new(connection, tables.messages, _message_row(message, run, position)):
             return False
