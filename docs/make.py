@@ -27,7 +27,7 @@ from partita.cli import app
 from partita.cli.demo import ARTICLE, CLAIMS, SCORES
 from partita.options import declaration, declared_fields
 from partita.plugins import COMMANDS, installed
-from partita.views.palette import colour
+from partita.views.markup import colour
 
 HERE = Path(__file__).parent
 

@@ -244,7 +244,7 @@ def _parameters(row: dict[str, Any], model: dict[str, Any] | None) -> PairParame
     return find_domain(row["asked"]["domain"]).pair_parameters
 
 
-def learn(store: Store, data: RunKeys) -> tuple[str, str, dict[str, Any]]:
+def learn_keys(store: Store, data: RunKeys) -> tuple[str, str, dict[str, Any]]:
     """Learn from the keys of a run; return the id of the new model, its text, and a report."""
     if reason := untrainable(data.row, PAIRS if data.pairs else None):
         raise InputError(reason)

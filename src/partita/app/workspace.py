@@ -298,7 +298,7 @@ class Workspace:
         Stored texts are resolved: files may have changed, or be gone.
         """
         data = run_keys.keys_to_learn(self.store, run)
-        model, text, report = run_keys.learn(self.store, data)
+        model, text, report = run_keys.learn_keys(self.store, data)
         settings = settings_of(data.row, text)
         name = f"{data.root[: LONGEST_NAME - SHORT - 1]}-{model[:SHORT]}"
         if name != run:

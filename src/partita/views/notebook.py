@@ -22,8 +22,15 @@ from partita.views.layout import (
     optimality_note,
     remainder_text,
 )
-from partita.views.markup import Html, document, element, table_element, table_row
-from partita.views.palette import STYLE, tinted
+from partita.views.markup import (
+    STYLE,
+    Html,
+    document,
+    element,
+    table_element,
+    table_row,
+    tinted,
+)
 
 if TYPE_CHECKING:
     from partita.collection.knowledge import Knowledge
