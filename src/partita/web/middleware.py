@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -45,8 +44,6 @@ DEFAULT_HEADERS = [
 SAFE_METHODS = ("GET", "HEAD")
 NO_TOKEN = ("/api/health",)  # for monitoring
 MAX_CONCURRENT = 500  # requests
-MAX_FAILURES, FAILURE_WINDOW = 10, 60.0  # wrong tokens of one address, and in how many seconds
-MAX_ADDRESSES = 10_000  # whose wrong tokens are counted
 MAX_DISCARDED = 100_000_000  # bytes that are read of a body that is too large
 CLOSE = {"connection": "close"}
 
@@ -59,7 +56,6 @@ class Middleware:
     def __init__(self, app: App, config: ServiceConfig) -> None:
         self._app, self._config = app, config
         self._open_requests = 0
-        self._throttle = Throttle()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -83,7 +79,7 @@ class Middleware:
         if self._open_requests > MAX_CONCURRENT and scope["path"] not in NO_TOKEN:
             line = "too many concurrent requests; try again"
             raise RequestError(HTTPStatus.SERVICE_UNAVAILABLE, line)
-        check_access(scope, self._config, self._throttle)
+        check_access(scope, self._config)
         if scope["method"] == "HEAD":  # answered as GET is, without the body
             scope = {**scope, "method": "GET"}
         # split at its slashes before it is decoded, so that a name may contain any character
@@ -111,31 +107,6 @@ class _Answer:
         await self._send(message)
 
 
-class Throttle:
-    """Counts wrong tokens by address, so that tokens cannot be guessed by trying."""
-
-    def __init__(self) -> None:
-        self._failures: dict[str, tuple[float, int]] = {}
-
-    def refuse_many(self, address: str) -> None:
-        """Raise `RequestError` for an address that sent many wrong tokens a moment ago."""
-        since, count = self._failures.get(address, (0.0, 0))
-        wait = since + FAILURE_WINDOW - time.monotonic()
-        if count >= MAX_FAILURES and wait > 0:
-            headers = {"retry-after": str(int(wait) + 1)}
-            line = "too many wrong tokens; try again later"
-            raise RequestError(HTTPStatus.TOO_MANY_REQUESTS, line, headers)
-
-    def count(self, address: str) -> None:
-        """Count a wrong token; the window begins with the first one."""
-        since, count = self._failures.pop(address, (time.monotonic(), 0))
-        if since + FAILURE_WINDOW < time.monotonic():
-            since, count = time.monotonic(), 0
-        self._failures[address] = since, count + 1
-        if len(self._failures) > MAX_ADDRESSES:
-            del self._failures[next(iter(self._failures))]
-
-
 def _with_defaults(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Add the default headers that the answer does not set itself."""
     names = {name for name, _ in headers}
@@ -151,7 +122,7 @@ def error_response(error: Exception) -> Response:
 # --- access ---
 
 
-def check_access(scope: Scope, config: ServiceConfig, throttle: Throttle) -> None:
+def check_access(scope: Scope, config: ServiceConfig) -> None:
     """Raise `RequestError` for a foreign Host header, a write from another site, a wrong token."""
     headers = scope["headers"]
     host = _single_header(headers, b"host")
@@ -161,8 +132,7 @@ def check_access(scope: Scope, config: ServiceConfig, throttle: Throttle) -> Non
     if scope["method"] not in SAFE_METHODS:
         _check_origin(headers, host)
     if config.token and _needs_token(scope["path"]):
-        address = str((scope.get("client") or ("",))[0])
-        _check_token(_single_header(headers, b"authorization"), config.token, throttle, address)
+        _check_token(_single_header(headers, b"authorization"), config.token)
 
 
 def _needs_token(path: str) -> bool:
@@ -180,13 +150,10 @@ def _check_origin(headers: Headers, host: str) -> None:
         raise RequestError(HTTPStatus.FORBIDDEN, line)
 
 
-def _check_token(authorization: str, token: str, throttle: Throttle, address: str) -> None:
+def _check_token(authorization: str, token: str) -> None:
     scheme, _, sent = authorization.partition(" ")
     correct = hmac.compare_digest(sent.strip().encode(), token.encode())
     if scheme.lower() != "bearer" or not correct:
-        if sent:
-            throttle.refuse_many(address)  # others may share the address: a right token passes
-            throttle.count(address)
         problem = "the token is wrong" if sent else "a token is required"
         line = f"{problem}; send Authorization: Bearer TOKEN, or open the page with /#token=TOKEN"
         raise RequestError(HTTPStatus.UNAUTHORIZED, line, {"www-authenticate": "Bearer"})

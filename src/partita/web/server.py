@@ -17,15 +17,16 @@ from importlib.metadata import version
 from inspect import Parameter, Signature
 from itertools import starmap
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
 from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import StreamingResponse
+from fastapi.responses import FileResponse
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, ValidationError
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn import Config, Server
@@ -348,7 +349,6 @@ class TimeLimitedProtocol(HttpToolsProtocol):
         self._check_writing()
 
 
-CHUNK = 1 << 18  # bytes
 SOLVE_SHARE = 0.7  # of the time for an answer that solving may take
 MAX_SMALL_SET = 14  # records or templates of a set that is always solved in a moment
 EXPORT_TYPES = {
@@ -727,12 +727,4 @@ async def export(backend: Here, run: Run, table: Table, form: ExportFormat) -> R
     """Export a table of a run as a file."""
     request = request_frame("export", {"run": run, "table": table, "form": form})
     path = Path((await backend.workers.call(request)).decode())
-    file = path.open("rb")
-    path.unlink()  # the open file stays readable
-    return StreamingResponse(_chunks(file), media_type=EXPORT_TYPES[form])
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk
+    return FileResponse(path, media_type=EXPORT_TYPES[form], background=BackgroundTask(path.unlink))

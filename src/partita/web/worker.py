@@ -162,7 +162,7 @@ class Calls:
         return parts[part](tables, **arguments)
 
     def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
-        """Write a temporary file, which the service streams and deletes; return its name."""
+        """Write a temporary file, which the service sends and deletes; return its name."""
         handle, name = tempfile.mkstemp(suffix=f".{form}", prefix="partita-")
         os.close(handle)
         try:
