@@ -1,4 +1,4 @@
-"""Merging decisions beside the naive way: sets of tails, lattices, long chains, large sets."""
+"""Merging decisions beside the naive way: dense sets, exclusions, long chains, large sets."""
 
 from __future__ import annotations
 

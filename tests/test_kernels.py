@@ -252,7 +252,7 @@ SCENES: dict[str, tuple[Scene, str]] = {
     "exact": (_exact, "fill_normalisers fill_best"),
     "sampled": (_solve(10, 0.5, method="sampled"), "run_chain"),
     "certified": (_solve(10, 0.5, method="certified"), "forward"),
-    "merging": (_solve(24, 0.1, "merging"), "expand"),
+    "merging": (_solve(24, 0.1, "merging"), "draw_joins"),
     "values": (_values, "edit_similarities window_owners central_intervals"),
 }
 

@@ -43,7 +43,7 @@ GROUPS = {
     "sparse": ("configurations.sparse.kernels",
                "configurations.sparse.posterior", "configurations.sparse.tree"),
     "sampled": ("configurations.sampled.kernels",),
-    "merging": ("configurations.merging.kernels", "configurations.merging.particles"),
+    "merging": ("configurations.merging.particles",),
     "values": ("fusion.numeric_kernels", "linkage.value_levels"),
     "records": ("linkage.neighbours", "linkage.pair_trees"),
     "collection": ("collection.tree",),

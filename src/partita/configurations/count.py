@@ -23,7 +23,7 @@ from partita.configurations.exact.subsets import (
 )
 from partita.core import BoolArray, components
 
-OPERATIONS = 1e10  # of an elimination: some ten seconds
+OPERATIONS = 2e9  # of an elimination: some two seconds
 CONNECTED = 12  # templates in one component of H
 
 
@@ -57,7 +57,11 @@ def log2_of(number: int) -> float:
 
 
 def count_configurations(compatible: BoolArray) -> int | None:
-    """Return the number of configurations, or None where neither structure nor size allows it."""
+    """Return the number of configurations, or None where neither structure nor size allows it.
+
+    Of more than 2^53 it is known if all templates are compatible, or if the incompatible pairs
+    make small components.
+    """
     n = len(compatible)
     if compatible.all():
         return bell(n)
@@ -70,15 +74,17 @@ def count_configurations(compatible: BoolArray) -> int | None:
 
 
 def _by_elimination(compatible: BoolArray) -> int | None:
-    """Count along an elimination order, modulo as many primes as Bell's number needs."""
+    """Count along an elimination order, if the number is so small that a double holds it."""
     from partita.configurations.sparse.order import counting_operations, plan_elimination
-    from partita.configurations.sparse.recursion import count_by_elimination
+    from partita.configurations.sparse.recursion import SUM, Recursion
 
-    theta, bits = np.where(compatible, 0.0, -np.inf), bell(len(compatible)).bit_length()
+    theta = np.where(compatible, 0.0, -np.inf)
     chosen = plan_elimination(theta)
-    if chosen.operations == math.inf or counting_operations(chosen.steps, bits) > OPERATIONS:
+    if chosen.operations == math.inf or counting_operations(chosen.steps) > OPERATIONS:
         return None
-    return count_by_elimination(chosen.steps, theta, bits)
+    recursion = Recursion(chosen.steps, theta, np.zeros(len(theta)), SUM)
+    recursion.total()
+    return recursion.whole()
 
 
 def _from_components(compatible: BoolArray, home: np.ndarray) -> int:

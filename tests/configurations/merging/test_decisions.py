@@ -15,6 +15,7 @@ from oracles.merging import knowledge, normalised, replayed, simulated
 from oracles.merging_checks import agrees, sets
 from oracles.partitions import pair_marginals
 from partita.configurations.merging.decisions import merging
+from partita.configurations.merging.model import is_constrained, merger
 from partita.core import Budget, Posterior
 from partita.errors import Contradiction, InputError, TooLarge
 from patience import PATIENCE
@@ -83,20 +84,56 @@ def test_equals_brute_force_with_eight(holes: float) -> None:
 def test_the_methods_for_larger_sets_equal_brute_force(
     monkeypatch: pytest.MonkeyPatch, holes: float, links: int, kept: bool
 ) -> None:
-    """Sets of six, as if four were the most that are enumerated."""
+    """Sets of six, as if four were the most that are enumerated in one pass over a table."""
     monkeypatch.setattr("partita.configurations.merging.decisions.LARGEST", 4)
     given_set = knowledge(6, np.random.default_rng(6), holes, links, kept)
     weights = replayed(*given_set)
     posterior = merging(*given_set, BUDGET)
-    assert posterior.method == "exact"
-    total = math.log(math.fsum(weights.values()))
-    assert posterior.log_normaliser.value == pytest.approx(total, abs=1e-9)
-    marginals = pair_marginals(normalised(weights), 6)
-    assert posterior.pairs().value == pytest.approx(marginals, abs=1e-9)
     assert posterior.count() == len(weights)
-    best = posterior.best(3)
-    first = sorted(weights.values(), reverse=True)[:3]
-    assert np.exp(best.log_weights) == pytest.approx(np.array(first), abs=1e-9)
+    agrees(posterior, weights)
+
+
+def test_ten_templates_are_listed() -> None:
+    """Of twelve that are related to few others all configurations are listed too."""
+    ten = merging(*knowledge(10, np.random.default_rng(1)), BUDGET, method="exact")
+    assert ten.reason == "all 115975 configurations listed"
+    twelve = merging(*knowledge(12, np.random.default_rng(1), 0.4), BUDGET)
+    assert twelve.method == "exact"
+    assert twelve.pairs().kind == "exact"
+
+
+def test_one_way_to_merge_nearly_all_mass_is_followed() -> None:
+    """Where almost every answer is certain, few beginnings have all but .01 of the mass."""
+    p, compatible, must = knowledge(16, np.random.default_rng(1))
+    p = np.where(p > 0.8, 0.9999, 0.0001)
+    posterior = merging(p, compatible, must, BUDGET)
+    assert posterior.method == "certified"
+    drawn = merging(p, compatible, must, BUDGET, method="sampled").pairs()
+    pairs = posterior.pairs()
+    assert (pairs.low - 0.01 <= drawn.value).all()
+    assert (drawn.value <= pairs.high + 0.01).all()
+
+
+def test_certified_intervals_narrow_as_the_budget_grows() -> None:
+    given_set = knowledge(12, np.random.default_rng(5), 0.2)
+    found = [
+        merging(*given_set, Budget(work=work), method="certified") for work in (10**4, 10**6, 10**8)
+    ]
+    widths = [f.log_normaliser.high - f.log_normaliser.low for f in found]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > widths[-1] == 0.0
+    truth = found[-1].log_normaliser.value
+    assert all(f.log_normaliser.low <= truth <= f.log_normaliser.high for f in found)
+
+
+def test_incompatible_pairs_need_not_bite() -> None:
+    """In the paper's Table 1 nobody who is compatible with C may be with A or B before C."""
+    p = np.array([[0, 0.7, 0, 0.5], [0.7, 0, 0, 0.8], [0, 0, 0, 0.5], [0.5, 0.8, 0.5, 0]])
+    compatible = (p > 0) | np.eye(4, dtype=bool)
+    assert not is_constrained(merger(p, compatible, np.eye(4, dtype=bool)))
+    p[1, 2] = p[2, 1] = 0.5
+    compatible[1, 2] = compatible[2, 1] = True
+    assert is_constrained(merger(p, compatible, np.eye(4, dtype=bool)))
 
 
 @settings(deadline=None, max_examples=40)
@@ -207,7 +244,7 @@ def test_contradictions_and_bad_input() -> None:
 
 def test_exact_is_refused_with_what_it_needs() -> None:
     given_set = knowledge(40, np.random.default_rng(7), 0.3)
-    with pytest.raises(TooLarge, match=r"40 templates .* decisions"):
+    with pytest.raises(TooLarge, match=r"40 templates .* configurations"):
         merging(*given_set, Budget(work=20_000), method="exact")
 
 
@@ -244,7 +281,7 @@ def test_small_sets_need_no_compiled_code() -> None:
         "    ok = np.ones((n, n), bool)\n"
         "    if closed: ok[0, n - 1] = ok[n - 1, 0] = False; p[~ok] = 0\n"
         "    m = merging(p, ok, np.eye(n, dtype=bool), Budget(seconds=np.inf))\n"
-        "    assert m.method == 'exact'; m.pairs(); m.entropy(); m.best(3); m.log2_count()\n"
+        "    m.pairs(); m.entropy(); m.best(3); m.log2_count()\n"
         "    m.draws(3, rng)\n"
         "assert 'numba' not in sys.modules and 'scipy' not in sys.modules\n"
     )

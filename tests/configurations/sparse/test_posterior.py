@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from oracles import graphs, subsets
 from oracles.instances import log_odds, uniform_pairs, with_holes
 from oracles.posteriors import ListedPosterior
+from partita.configurations.count import log2_of
 from partita.configurations.exact.posterior import exact
-from partita.configurations.sparse import recursion as counts
 from partita.configurations.sparse.order import plan_elimination
 from partita.configurations.sparse.posterior import (
     HARMLESS,
     EliminationPosterior,
     eliminate_exactly,
 )
-from partita.configurations.sparse.recursion import LOG, SUM, _is_prime, _primes_below
+from partita.configurations.sparse.recursion import LOG, SUM
 from partita.core import FloatArray
 from partita.errors import TooLarge
 
@@ -165,8 +165,8 @@ def chain_count(n: int, reach: int) -> int:
     return states[0]
 
 
-def test_the_count_of_a_long_chain_is_an_exact_integer() -> None:
-    assert long_chain()[1].count() == chain_count(300, 4)
+def test_the_count_of_a_long_chain_is_known_as_a_power_of_two() -> None:
+    assert long_chain()[1].log2_count().value == pytest.approx(log2_of(chain_count(300, 4)))
 
 
 def test_the_slope_of_the_normaliser_is_the_pair_marginal() -> None:
@@ -250,30 +250,12 @@ def test_a_dense_graph_is_refused_at_once() -> None:
         eliminate_exactly(theta)
 
 
-def test_primes_are_those_of_trial_division() -> None:
-    primes = [n for n in range(3, 3000, 2) if all(n % d for d in range(3, int(n**0.5) + 1, 2))]
-    assert [n for n in range(3, 3000, 2) if _is_prime(n)] == primes
-    assert _primes_below(1 << 11, 25.0) == [2039, 2029, 2027]
-
-
-@pytest.mark.parametrize(("room", "together"), [(0, 1), (4, 1), (5, 2), (6, 4), (17, 64)])
-def test_several_primes_share_a_table_that_has_room_for_them(
-    monkeypatch: pytest.MonkeyPatch, room: int, together: int
-) -> None:
-    """A table over the subsets of three templates and one more has 2⁴ entries."""
-    parts: list[int] = []
-
-    class Noted(counts._ModularCount):
-        def __init__(self, steps: object, theta: FloatArray, primes: list[int]) -> None:
-            parts.append(len(primes))
-            super().__init__(steps, theta, primes)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(counts, "ROOM", room)
-    monkeypatch.setattr(counts, "_ModularCount", Noted)
-    found = eliminate_exactly(graphs.band(200, 3, np.random.default_rng(0)))
-    assert found.count() == chain_count(200, 3)
-    assert sum(parts) > 4
-    assert max(parts) == min(together, sum(parts))
+@pytest.mark.parametrize(("n", "known"), [(20, True), (24, True), (40, False)])
+def test_a_count_is_exact_as_long_as_a_double_holds_it(n: int, known: bool) -> None:
+    found, truth = eliminate_exactly(graphs.band(n, 4, np.random.default_rng(0))), chain_count(n, 4)
+    assert (truth <= 2**53) == known
+    assert found.count() == (truth if known else None)
+    assert found.log2_count().value == pytest.approx(log2_of(truth), abs=1e-9)
 
 
 def test_what_vanished_is_added_up_over_the_templates() -> None:

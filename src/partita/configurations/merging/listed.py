@@ -14,7 +14,7 @@ from partita.configurations.count import count_configurations
 from partita.configurations.exact.listed import LARGEST, ListedRows, partitions
 from partita.configurations.merging.model import Merger, decisions, log_sum
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
-from partita.errors import InputError, Unavailable
+from partita.errors import InputError, TooLarge, Unavailable
 
 if TYPE_CHECKING:
     from partita.configurations.merging.particles import BeamPlan
@@ -34,9 +34,7 @@ class MergingPosterior:
         return self.model.log_weight(labels)
 
     def count(self) -> int | None:
-        """Return the exact number, or None; templates that must corefer count as one."""
-        first = np.unique(self.model.groups, return_index=True)[1]
-        return count_configurations(self.model.compatible[np.ix_(first, first)])
+        return possible(self.model)
 
     def log2_count(self) -> Figure:
         """Return log₂ of the number, or an estimate of it."""
@@ -44,11 +42,20 @@ class MergingPosterior:
         return _estimate(self.model) if exact is None else Figure.exact(math.log2(exact))
 
 
+def possible(model: Merger) -> int | None:
+    """Return the number of configurations, or None; templates that must corefer count as one."""
+    first = np.unique(model.groups, return_index=True)[1]
+    return count_configurations(model.compatible[np.ix_(first, first)])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class BoundedPosterior(MergingPosterior):
-    """A posterior from the mass that a search kept."""
+class ListedPosterior(MergingPosterior):
+    """The posterior from configurations that are listed one by one, the rest bounded."""
 
     mass: MassBounds
+    listed: ListedRows
+    possible: int | None
+    reason: str
 
     @property
     def method(self) -> Method:
@@ -58,17 +65,8 @@ class BoundedPosterior(MergingPosterior):
     def log_normaliser(self) -> Figure:
         return self.mass.log_normaliser()
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ListedPosterior(BoundedPosterior):
-    """The posterior from configurations that are listed one by one."""
-
-    listed: ListedRows
-    possible: int | None
-    reason: str
-
     def count(self) -> int | None:
-        return MergingPosterior.count(self) if self.possible is None else self.possible
+        return possible(self.model) if self.possible is None else self.possible
 
     def entropy(self) -> Figure:
         return self.mass.entropy(self.listed.entropy().value, bell_bits(self.size))
@@ -246,10 +244,18 @@ def _equal_weights(model: Merger) -> Merger:
     return Merger(yes, np.zeros(possible.shape), possible, np.arange(len(first)))
 
 
+UNSEEN = 1e-15  # of the mass: what is left out is less than what a double can tell
+
+
 def beam(model: Merger, planned: BeamPlan, width: int) -> ListedPosterior:
     """List the best beginnings, template by template; the dropped mass bounds what is missing."""
     from partita.configurations.merging.particles import best_beginnings
 
     best, dropped, single = best_beginnings(planned, width)
     mass = MassBounds(log_sum(best.scores), log_sum(dropped), single, planned.size)
+    if mass.kept > -math.inf and mass.residual <= UNSEEN:
+        mass = MassBounds(mass.kept)
+    elif mass.kept == -math.inf < mass.dropped:
+        needs, has = "a wider search", f"{width} beginnings"
+        raise TooLarge(f"a possible configuration of {model.size} templates", needs, has)
     return list_posterior(model, best.home.astype(np.int64), best.scores, mass, None)

@@ -138,13 +138,6 @@ def mask(row: BoolArray) -> int:
     return sum(1 << int(i) for i in np.flatnonzero(row))
 
 
-def reach_of(model: Merger) -> int:
-    """Return the largest distance in text order over which two templates are related."""
-    related = np.tril(model.compatible | (model.log_yes > -math.inf), -1)
-    later, earlier = np.nonzero(related)
-    return int((later - earlier).max(initial=1))
-
-
 Question = tuple[int, int, bool]
 
 

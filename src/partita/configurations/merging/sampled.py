@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.configurations.merging.lattice import LatticePosterior
 from partita.configurations.merging.listed import ListedPosterior, MergingPosterior
 from partita.configurations.merging.model import Merger, is_constrained, log_sum
 from partita.configurations.merging.particles import (
@@ -41,7 +40,7 @@ class SampledMerging(MergingPosterior):
     """The posterior by weighted draws."""
 
     planned: BeamPlan
-    reference: ListedPosterior | LatticePosterior
+    reference: ListedPosterior
     log_normaliser: Figure
     marginals: Marginals
     bits: Figure
@@ -98,7 +97,7 @@ def sampled_merging(
     model: Merger,
     budget: Budget,
     seed: int,
-    reference: ListedPosterior | LatticePosterior,
+    reference: ListedPosterior,
     why: str,
 ) -> SampledMerging:
     """Draw larger and larger islands until the pairs are close enough or the budget is spent."""
@@ -133,7 +132,7 @@ def _most_draws(model: Merger, budget: Budget) -> int:
 def _answer(
     model: Merger,
     planned: BeamPlan,
-    reference: ListedPosterior | LatticePosterior,
+    reference: ListedPosterior,
     top: Best,
     count: int,
     seed: int,
@@ -224,7 +223,7 @@ def _bits(sums: _Sums, log_z: float, error: float) -> Figure:
 def _plausible(
     sums: _Sums,
     top: Best,
-    reference: ListedPosterior | LatticePosterior,
+    reference: ListedPosterior,
     log_z: float,
     error: float,
 ) -> bool:

@@ -171,19 +171,6 @@ def normalise(table):  # type: ignore[no-untyped-def]
     return exponent
 
 
-@kernel(entry="f8[:], f8[:]")
-def reduce(table, primes):  # type: ignore[no-untyped-def]
-    """Reduce each row of the table, as many integers as there are primes, modulo them."""
-    inverse = 1.0 / primes
-    for row in range(len(table) // len(primes)):
-        part = table[row * len(primes) : (row + 1) * len(primes)]
-        for k in range(len(primes)):
-            rest = part[k] - math.floor(part[k] * inverse[k]) * primes[k]
-            # the rounded quotient may be one off
-            rest = rest + primes[k] if rest < 0.0 else rest
-            part[k] = rest - primes[k] if rest >= primes[k] else rest
-
-
 @kernel()
 def _spread(positions, first, last):  # type: ignore[no-untyped-def]
     """Return, for every subset of the bits first…last − 1, its index with bit j at positions[j]."""

@@ -24,8 +24,7 @@ WIDEST = 28  # bits of the largest table that is ever thought of
 PATIENCE = 200_000_000  # words that one search for an order may read
 CHEAP = 2e8  # operations below which no other order is looked for
 TRIES = 12
-COUNTS = 32 << 20  # bytes that counting takes
-PRIME_BITS = 40  # of the primes modulo which configurations are counted, about
+ROOM = 32 << 20  # bytes that Python and numpy take beside the tables
 PER_STEP, PER_CLIQUE, PER_ENTRY = 1e5, 100.0, 10.0  # operations beside the products
 PER_PAIR = 1.1  # nanoseconds for one pair of a listed entry and a place of the table
 
@@ -117,9 +116,9 @@ def _orders(rows: np.ndarray) -> Iterator[IntArray]:
         yield eliminate(rows.copy(), ties, FILL, WIDEST, PATIENCE // TRIES)
 
 
-def counting_operations(steps: Iterable[EliminationStep], log2_count: float) -> float:
-    """Return the operations of an exact count: the way up, once for every prime needed."""
-    return sum(_step_cost(step).up for step in steps) * (1.0 + log2_count / PRIME_BITS)
+def counting_operations(steps: Iterable[EliminationStep]) -> float:
+    """Return the operations of a count: the way up."""
+    return sum(_step_cost(step).up for step in steps)
 
 
 def _step_cost(step: EliminationStep) -> _Cost:
@@ -151,4 +150,4 @@ def _bytes(costed: _CostedSteps) -> float:
     for n in reversed(range(len(steps))):
         slopes += sum(sizes[child] for child in steps[n].children) - sizes[n]
         most = max(most, slopes + sizes[n] + costed.costs[n].room)
-    return 2.0 * sum(sizes) + most + COUNTS + 40.0 * len(steps) ** 2 + 4096.0 * len(steps)
+    return 2.0 * sum(sizes) + most + ROOM + 40.0 * len(steps) ** 2 + 4096.0 * len(steps)

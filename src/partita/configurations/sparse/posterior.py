@@ -25,7 +25,6 @@ from partita.configurations.sparse.kernels import add_pairs, cells_from
 from partita.configurations.sparse.order import (
     WIDEST,
     EliminationPlan,
-    counting_operations,
     plan_elimination,
 )
 from partita.configurations.sparse.recursion import (
@@ -35,7 +34,6 @@ from partita.configurations.sparse.recursion import (
     SUM,
     Operand,
     Recursion,
-    count_by_elimination,
 )
 from partita.configurations.sparse.tree import EliminationStep, bit_count
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
@@ -306,7 +304,6 @@ def potentials(theta: FloatArray, steps: Sequence[EliminationStep]) -> FloatArra
 
 
 HARMLESS = -60.0  # log2 of a probability that may vanish unnoticed
-COUNTING = 1e10  # operations that an exact count may take: some ten seconds
 ONE = 1e-9  # by how much the probabilities of a template's cells may miss 1
 
 
@@ -382,21 +379,17 @@ class EliminationPosterior:
         return score(self._theta, labels)
 
     @cached_property
-    def _log2_count(self) -> float:
+    def _counted(self) -> tuple[float, int | None]:
+        """log₂ of the number of configurations, and the number if a double holds it."""
         ones = np.where(self._theta > -np.inf, 0.0, -np.inf)
-        return Recursion(self._steps, ones, np.zeros(self.size), SUM).total() / LOG2
+        recursion = Recursion(self._steps, ones, np.zeros(self.size), SUM)
+        return recursion.total() / LOG2, recursion.whole()
 
     def log2_count(self) -> Figure:
-        return Figure.exact(self._log2_count)
-
-    @cached_property
-    def _count(self) -> int | None:
-        if counting_operations(self._steps, self._log2_count) > COUNTING:
-            return None
-        return count_by_elimination(self._steps, self._theta, self._log2_count)
+        return Figure.exact(self._counted[0])
 
     def count(self) -> int | None:
-        return self._count
+        return self._counted[1]
 
     def entropy(self) -> Figure:
         """Return log Z − Σ_C P(C) log w(C), with the rescaled weights, whose terms are small."""
