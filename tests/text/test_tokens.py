@@ -48,6 +48,7 @@ def message(*texts: str) -> Message:
         ("2-12-96 and 1996-03-15", "2|-|12|-|96|and|1996-03-15"),
         ("AT 150430Z MAR 96 NEAR 35° 14' N", "AT|150430Z MAR 96|NEAR|35° 14' N"),
         ("GRID 18STG 12345678, J. Smith", "GRID|18STG 12345678|,|J.|Smith"),
+        ("Vitamin A. Mary L. Fox", "Vitamin|A|.|Mary|L.|Fox"),
         ("BATTALION NO. 4 AND NO.5 SAID NO.", "BATTALION|NO.|4|AND|NO.|5|SAID|NO|."),
         ("SEE HTTP://WWW.HOST.MIL/A.", "SEE|HTTP://WWW.HOST.MIL/A|."),
         ("plan C. then D.", "plan|C|.|then|D|."),

@@ -28,6 +28,13 @@ _PREFIXES = (
 # after a number, tokens of their own: 40km, $2.1bn
 _UNITS = "km|m|mi|nm|ft|cm|mm|kg|kt|kts|mph|kph|hrs?|min|ton|tons|mt|KM|M|MI|NM|FT|MM|KG|MT|bn|tn"
 
+# words that a letter follows: in "Vitamin A. Mary" the full stop ends the sentence
+_LETTERED = (
+    "annex|appendix|category|chapter|exhibit|grade|group|hepatitis|influenza|option|phase|plan|"
+    "schedule|section|series|team|terminal|type|vitamin|zone"
+)
+_NO_INITIAL = "".join(rf"(?<!\b(?i:{word}) [A-Z]\.)" for word in _LETTERED.split("|"))
+
 PATTERNS = (
     # a plain word before white space or a comma: most of a text, tried first
     r"(?!(?i:cannot|gonna|wanna|gotta)\b)[^\W\d_]+(?=[\s,;)\]]|$)",
@@ -70,7 +77,7 @@ PATTERNS = (
     r"(?:[^\W\d_]\.){2,}",
     rf"\b(?i:{'|'.join(sorted(map(re.escape, ABBREVIATIONS), key=len, reverse=True))})\.",
     r"\b(?i:nos?|figs?|vol|pp?|art)\.(?=\s{0,4}\d)",
-    r"\b[A-Z]\.(?=\s{1,4}[A-Z])",
+    rf"\b[A-Z]\.(?=\s{{1,4}}[A-Z]){_NO_INITIAL}",
     # words with a prefix, words with digits or points in them, words
     rf"(?i:{_PREFIXES})-[^\W\d_]{{2,}}\b(?!-)",
     r"[^\W_]+(?:_+[^\W_]+)+",

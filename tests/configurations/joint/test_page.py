@@ -26,7 +26,6 @@ def section() -> str:
 
 def test_the_numbers_of_the_page() -> None:
     page, units = section(), shipped_joint_model().units
-    draws = posterior.BLOCK * posterior.BLOCKS
     for words in (
         f"{len(codes.CELL)} [characteristics](glossary.md#characteristic) describe a template",
         f"{len(codes.NEW)} describe a template that starts a cell",
@@ -39,7 +38,6 @@ def test_the_numbers_of_the_page() -> None:
         f"{posterior.FEWEST_DRAWS} for n > {posterior.FEW} templates",
         f"keeps {posterior.WIDTH} partial configurations ({posterior.NARROW} for n > "
         f"{posterior.FEW})",
-        f"fewer than {posterior.MIN_COMPATIBLE_DRAWS} of {draws:,} draws",
     ):
         assert words in page, words
 

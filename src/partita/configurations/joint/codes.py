@@ -80,13 +80,13 @@ SHARED_RARITY, PHRASE = 23, 26
 # Then what excludes most pairs: subject near before the verb that "him" follows, subject beside
 # another object, two arguments without a subject, subject beside an oblique ("she took it with
 # her"), possessor and possessed. Then where it stands in the sentence before: main subject,
-# subject, object, elsewhere.
+# subject, object, elsewhere. The last bit: the two are known to differ.
 PATH = 29
 (
     OWNED_BY_SUBJECT, BELOW_SUBJECT, SUBJECT_ABOVE, BEFORE_SUBJECT, CLAUSE_BEFORE, SAME_CLAUSE,
     ABOVE, BELOW, ELSEWHERE, OTHER_THAN_SUBJECT, BESIDE_SUBJECT, ARGUMENTS, OBLIQUE_BESIDE, OWNED,
-    LAST_MAIN_SUBJECT, LAST_SUBJECT, LAST_OBJECT, LAST_OTHER,
-) = (1 << bit for bit in range(PATH, PATH + 18))  # fmt: skip
+    LAST_MAIN_SUBJECT, LAST_SUBJECT, LAST_OBJECT, LAST_OTHER, INCOMPATIBLE,
+) = (1 << bit for bit in range(PATH, PATH + 19))  # fmt: skip
 PATHS, CLASHES, LASTS = 9, 5, 4  # how many there are of each
 # How two words are related, as one number: cosine (0 unknown, 7 the same word), relation, cluster.
 COSINES, RELATIONS, SAME_CLUSTER = 8, 8, 64

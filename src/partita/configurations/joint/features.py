@@ -200,7 +200,11 @@ class JointColumns:
     mentions: Mentions
 
 
-def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> JointColumns:
+def joint_columns(
+    templates: Sequence[Template],
+    lexicon: Mapping[str, int],
+    incompatible: NDArray[np.bool_] | None = None,
+) -> JointColumns:
     """Return the arrays that the joint model reads of a document, lexemes as numbers."""
     from partita.configurations.joint.features_kernels import Mentions
 
@@ -224,6 +228,7 @@ def joint_columns(templates: Sequence[Template], lexicon: Mapping[str, int]) -> 
         np.array([0, *rarities_of(list(numbers))], dtype=np.int64),
         kinship(tuple(vocabulary)),
         _phrases(texts),
+        np.zeros((0, 0), np.bool_) if incompatible is None else incompatible[np.ix_(order, order)],
     )
     return JointColumns(np.array(order, dtype=np.int64), mentions)
 

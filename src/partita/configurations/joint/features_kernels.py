@@ -25,7 +25,7 @@ Sets = tuple[IntArray, IntArray]
 
 @kernel_record(
     "i4[:,:], i4[:,:], i8[:,:], (i8[:], i8[:]), (i8[:], i8[:]), (i8[:], i8[:]), (i8[:], i8[:]), "
-    "i8[:,:], i8[:], u1[:,:], f4[:,:]"
+    "i8[:,:], i8[:], u1[:,:], f4[:,:], b1[:,:]"
 )
 class Mentions(NamedTuple):
     """The mentions of a document in the order of decisions; what pairs have is computed by row.
@@ -35,7 +35,8 @@ class Mentions(NamedTuple):
     `words`, `names`, `numerals` and `modifiers` ascending word numbers of each mention; `links`
     what a mention is in apposition to, is the predicate of, is denied to be, and pronouns of other
     people beside it; `kin` relates words, `rarity` is that of a word number; `phrases` are unit
-    vectors of the mentions' words.
+    vectors of the mentions' words; `incompatible`, which pairs are known to differ, is empty if
+    there are none.
     """
 
     attributes: Attributes
@@ -49,6 +50,7 @@ class Mentions(NamedTuple):
     rarity: IntArray
     kin: NDArray[np.uint8]
     phrases: NDArray[np.float32]
+    incompatible: NDArray[np.bool_]
 
 
 @uncounted
@@ -70,6 +72,8 @@ def fill_relations(mentions: Mentions, j: int, row: IntArray) -> None:
             bits |= _names(attributes, names, i, j, bits) | _numerals(numerals, i, j)
             bits |= _modifiers(modifiers, i, j) << code.MODIFIED
             bits |= _phrase(phrases[i], phrases[j]) << code.PHRASE
+        if len(mentions.incompatible) and mentions.incompatible[j, i]:
+            bits |= code.INCOMPATIBLE
         row[i] = bits
 
 

@@ -92,7 +92,7 @@ KEY_BITS, KEY_MASK = 4, 15
 # A cell that shares one of these with a mention is never far from it.
 STRONG = (
     code.SAME_TEXT | code.SAME_HEAD | code.SHARED_WORD | code.SHARED_NAME | code.SAME_STEM
-    | code.ACRONYM | code.APPOSED | code.PREDICATED | code.DENIED
+    | code.ACRONYM | code.APPOSED | code.PREDICATED | code.DENIED | code.INCOMPATIBLE
 )  # fmt: skip
 PERSON = code.TYPES.index("person")
 FAR_AGREEMENT = 2  # up to this bin of agreement the types differ

@@ -72,6 +72,7 @@ STATIC_CELL = np.array([k for k in range(OWN, CODES) if k not in RELATIVE])
 STATIC_NEW = np.array([k for k in range(NEW_CODES) if k not in RELATIVE_NEW])
 NEW_ROW = 0  # of sums and of known scores: that of "new"; cells follow in the order of slots
 DENIAL = 12.0  # less for a cell with a mention that this one is denied to be
+EXCLUSION = 1e9  # less for a cell with a mention that is known to differ
 BESIDES = 4.0  # less for a cell with the I or you of the speech in which this is he or she
 TOGETHER = 2**18  # places of cells in the configurations that grow together
 
@@ -345,7 +346,9 @@ def choose(
             known_scores[entry] = _score(network, view, slot, key, choice)
         scores[r] = scale * known_scores[entry]
         bits = cells.bits[row_of_cells[near[r]]] if r < found else 0
-        if bits & (code.DENIED | code.BESIDE):
+        if bits & code.INCOMPATIBLE:
+            scores[r] = -EXCLUSION
+        elif bits & (code.DENIED | code.BESIDE):
             scores[r] -= DENIAL if bits & code.DENIED else BESIDES
         top = max(top, scores[r])
     group = CLASSES * KIND_GROUPS[mentions.attributes[j, code.KIND]]
@@ -447,7 +450,7 @@ def _picked(grown: Grown, cells: CellTable, b: int, choice: Choice, uniform: flo
         left -= choice.far_shares[cells.classes[grown.cells[b, choice.near[r]]]]
         if left < 0.0:
             return int(choice.near[r])
-    last = int(choice.near[0])
+    last = int(count)
     for at in range(count if found + others < count else 0):
         if cells.classes[grown.cells[b, at]] == LONG_AGO_CLASS:
             left, last = left - choice.far_shares[LONG_AGO_CLASS], at
@@ -571,7 +574,8 @@ def _fill_pool(
         if which != NEAR:
             pool[at] = log + choice.far_scores[which]
     for r in range(int(choice.found[0]) + 1):
-        pool[choice.near[r]] = log + choice.scores[r]
+        if choice.scores[r] > -EXCLUSION:
+            pool[choice.near[r]] = log + choice.scores[r]
 
 
 @uncounted

@@ -28,7 +28,7 @@ from partita.core import (
     compatible_pairs,
     restricted_growth_rows,
 )
-from partita.errors import InputError, PartitaError, TooLarge, Unavailable
+from partita.errors import InputError, PartitaError, Unavailable
 
 if TYPE_CHECKING:
     from partita.configurations.joint.features_kernels import Mentions
@@ -109,22 +109,28 @@ class JointPosterior:
 
     def log_weights(self, rows: IntArray) -> FloatArray:
         """Return log P of several configurations."""
-        from partita.configurations.joint.network_kernels import log_probabilities
+        from partita.configurations.joint.network_kernels import EXCLUSION, log_probabilities
 
         decided = np.ascontiguousarray(self.decided(rows))
-        logs: FloatArray = log_probabilities(self.mentions, self.network, decided)
-        return logs
+        logs = log_probabilities(self.mentions, self.network, decided)
+        possible: FloatArray = np.where(logs > -EXCLUSION / 2, logs, -np.inf)
+        return possible
 
     def decided(self, rows: IntArray) -> IntArray:
         """Return labels in text order as labels in the order of decisions."""
         return restricted_growth_rows(rows[:, self.order])
 
     def count(self) -> int | None:
+        if len(self.mentions.incompatible):
+            return count_configurations(~self.mentions.incompatible)
         return bell(self.size) if self.size <= COUNTED else None
 
     def log2_count(self) -> Figure:
-        number = self.count()
-        return Figure.exact(log2_bell(self.size) if number is None else math.log2(number))
+        number, most = self.count(), log2_bell(self.size)
+        if number is not None:
+            return Figure.exact(math.log2(number))
+        excluded = len(self.mentions.incompatible) > 0
+        return Figure.interval(0.0, most) if excluded else Figure.exact(most)
 
     def entropy(self) -> Figure:
         return self._draws().bits if self.size > LARGEST else self._rows().entropy()
@@ -209,6 +215,7 @@ class JointPosterior:
         """Return every configuration, in the order of `partitions`, with its probability."""
         if self._listed is None:
             logs = self.log_weights(rows := partitions(self.size))
+            rows, logs = rows[logs > -np.inf], logs[logs > -np.inf]
             self._listed = ListedRows(rows, logs, float(np.logaddexp.reduce(logs)), None)
         return self._listed
 
@@ -257,128 +264,21 @@ def draw_count(templates: int) -> int:
     return max(FEWEST_DRAWS, min(DRAWS, DRAWS * FEW // max(1, templates)))
 
 
-BLOCK = 1024  # draws at a time
-BLOCKS = 24  # at most
-ENOUGH = 2500  # compatible draws: standard errors of at most .01
-MIN_COMPATIBLE_DRAWS = 100
-
-BoolArray = NDArray[np.bool_]
-
-
-def constrained(
-    joint: JointPosterior, compatible: BoolArray, seed: int = 0
-) -> ConstrainedPosterior:
-    """Return the joint model given which pairs are incompatible."""
-    if joint.size <= LARGEST:
-        rows = _compatible_rows(partitions(joint.size), compatible)
-        logs = joint.log_weights(rows)
-        total = Figure.exact(float(np.logaddexp.reduce(logs)))
-        return ConstrainedPosterior(
-            rows, logs, total.value, None, joint, compatible, total, len(rows)
-        )
-    draws, attempts = _compatible_draws(joint, compatible, np.random.default_rng(seed))
-    configurations = np.concatenate((draws, _compatible_rows(joint.best(WIDTH).labels, compatible)))
-    rows, where = np.unique(configurations, axis=0, return_inverse=True)
-    numbers = np.bincount(where.reshape(-1)[: len(draws)], minlength=len(rows))
-    logs = joint.log_weights(rows)
-    total = _normaliser(len(draws), attempts, float(np.logaddexp.reduce(logs)))
-    possible = count_configurations(compatible)
-    return ConstrainedPosterior(
-        rows, logs, total.value, numbers, joint, compatible, total, possible
-    )
-
-
-def _normaliser(compatible_draws: int, attempts: int, met: float) -> Figure:
-    """Estimate log P(compatible) by the share of draws, at least the probability of those met."""
-    share = compatible_draws / attempts
-    error = math.sqrt((1.0 - share) / compatible_draws)
-    return Figure.estimate(max(math.log(share), met), error)
-
-
-def _compatible_draws(
-    joint: JointPosterior, compatible: BoolArray, rng: np.random.Generator
-) -> tuple[IntArray, int]:
-    """Return compatible draws, and the number of draws made for them."""
-    blocks: list[IntArray] = []
-    while len(blocks) < BLOCKS and sum(map(len, blocks)) < ENOUGH:
-        blocks.append(_compatible_rows(joint.draws(BLOCK, rng), compatible))
-    rows, attempts = np.concatenate(blocks), BLOCK * len(blocks)
-    if len(rows) < MIN_COMPATIBLE_DRAWS:
-        what = f"the joint model of {joint.size} templates, given which are incompatible,"
-        needs = f"more draws: {len(rows)} of {attempts:,} were compatible"
-        raise TooLarge(what, needs, f"{attempts:,}", "the other models need no draws")
-    return rows, attempts
-
-
-def _compatible_rows(rows: IntArray, compatible: BoolArray) -> IntArray:
-    """Return the rows of labels that join no incompatible pair."""
-    left, right = np.nonzero(np.triu(~compatible, 1))
-    allowed: IntArray = rows[~(rows[:, left] == rows[:, right]).any(axis=1)]
-    return allowed
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstrainedPosterior(ListedRows):
-    """The joint model's posterior given the incompatible pairs.
-
-    `rows` are all configurations or, with how often each was drawn, those that were met;
-    `possible` is the number of configurations, where that is known.
-    """
-
-    joint: JointPosterior
-    compatible: BoolArray
-    log_normaliser: Figure
-    possible: int | None
-
-    @property
-    def size(self) -> int:
-        return self.joint.size
-
-    @property
-    def method(self) -> Method:
-        return "exact" if self.numbers is None else "sampled"
-
-    @property
-    def reason(self) -> str:
-        if self.numbers is None:
-            return ENUMERATED
-        return f"{self.met:,} compatible draws of the joint model"
-
-    def log_weight(self, labels: IntArray) -> float:
-        row = np.asarray(labels, dtype=np.int64)[None, :]
-        allowed = len(_compatible_rows(row, self.compatible)) > 0
-        return self.joint.log_weight(labels) if allowed else -math.inf
-
-    def count(self) -> int | None:
-        return self.possible
-
-    def log2_count(self) -> Figure:
-        if self.possible is None:
-            return Figure.interval(0.0, math.log2(bell(self.size)))
-        return Figure.exact(math.log2(self.possible))
-
-    def entropy(self) -> Figure:
-        """Return E[−log P], in bits, with the error of the normaliser too."""
-        bits, total = ListedRows.entropy(self), self.log_normaliser
-        if bits.kind == "exact":
-            return bits
-        error = math.hypot(bits.high - bits.value, (total.high - total.value) / math.log(2))
-        return Figure.estimate(bits.value, error)
-
-
 def joint_posterior(
     templates: Sequence[Template],
     model: JointModel,
     *,
     seed: int = 0,
     draws: int | None = None,
+    incompatible: NDArray[np.bool_] | None = None,
 ) -> JointPosterior:
     """Return the model's distribution over the configurations of templates.
 
-    Pair probabilities of large sets come from `draws` draws.
+    No mention can join a cell with one that it is `incompatible` with. Pair probabilities of large
+    sets come from `draws` draws.
     """
     draws = draw_count(len(templates)) if draws is None else draws
-    columns = joint_columns(templates, model.lexemes)
+    columns = joint_columns(templates, model.lexemes, incompatible)
     return JointPosterior(columns.order, columns.mentions, model.network, seed, draws)
 
 
@@ -410,13 +310,16 @@ def _distribution(
     seed: int,
     draws: int | None,
 ) -> Distribution:
-    joint = joint_posterior(group.templates, model, seed=seed, draws=draws)
+    free = posterior = joint_posterior(group.templates, model, seed=seed, draws=draws)
     compatible = compatible_pairs(group)
-    posterior = constrained(joint, compatible, seed) if group.incompatible else joint
+    if group.incompatible:
+        posterior = joint_posterior(
+            group.templates, model, seed=seed, draws=draws, incompatible=~compatible
+        )
     return distribution_of(
         posterior,
         group,
-        np.where(compatible, joint.pairs().value, 0.0),
+        np.where(compatible, free.pairs().value, 0.0),
         "joint",
         top=top,
         threshold=threshold,

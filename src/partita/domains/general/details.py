@@ -50,6 +50,7 @@ class WordLists:
     titles: Mapping[str, str]
     countries: Mapping[str, str]
     types: Mapping[str, str]  # the general type of each narrower one
+    languages: Mapping[str, frozenset[str]]  # function words
 
 
 @lru_cache
@@ -75,6 +76,7 @@ def word_lists() -> WordLists:
         _by_word(lists["titles"]),
         _by_word(lists["nationalities"]) | {name.lower(): name for name in lists["nationalities"]},
         narrower,
+        {name: frozenset(words.split()) for name, words in lists["languages"].items()},
     )
 
 

@@ -16,7 +16,7 @@ from partita.antecedents.sets import Windows
 from partita.configurations import MODELS
 from partita.core import Message, Template
 from partita.domains import Domain, content_hash
-from partita.domains.general.details import speakers, with_details
+from partita.domains.general.details import speakers, with_details, word_lists
 from partita.parameters import shipped_bytes
 from partita.templates.schema import Schema
 from partita.templates.slots import StringsType
@@ -104,47 +104,6 @@ def general_templates(
 SCHEMA = Schema({name: StringsType() for name in SLOTS})
 domain = GeneralDomain()
 
-FUNCTION_WORDS = {
-    "English": "the of and to in is that it for was on are as with his they be at this have "
-    "from or had by but not what all were we when your can said there an which she "
-    "do how their if will he her i you my has been who would a",
-    "German": "der die das und ist nicht ein eine zu den mit sich des auf für im dem es auch "
-    "als wird von werden bei oder haben hat aus ich sie nach wie noch über einen "
-    "einer um",
-    "French": "le la les des et est un une du que qui dans pour pas sur au avec ce il elle "
-    "par plus sont ont mais nous vous aux cette été être ne se son sa ses leur",
-    "Spanish": "el la los las de que y en un una es por con para del se no su al lo como más "
-    "pero sus le ha fue este ya muy también son está desde entre",
-    "Italian": "il la che di e un una per non sono con del della le si gli nel alla dei è ha "
-    "anche più come dal ma lo da nella delle questo suo al essere",
-    "Portuguese": "o a os as de que e do da em um uma para com não por no na dos das se ao mais "
-    "foi como mas ele sua seu são está também pela pelo",
-    "Dutch": "de het een en van is dat niet te op zijn in voor met die aan er om ook als bij "
-    "door naar maar wordt hij heeft ik uit nog werd deze",
-    "Swedish": "och att det som en på är av för med till den inte har de ett om var jag men "
-    "sig från vi så kan när han efter eller",
-    "Danish": "og at det er en til af på for ikke den med de som der har et jeg om var men "
-    "sig fra vi så kan når han efter eller blev",
-    "Norwegian": "og det er en til av på for ikke den med de som har et jeg om var men seg fra "
-    "vi så kan når han etter eller ble være",
-    "Finnish": "ja on ei se että oli joka hän mutta ovat kun myös sen tai niin ole kuin hänen "
-    "jos vain mukaan sekä",
-    "Polish": "i w na z do że się nie jest to o jak po co tak za od przez dla przy ale czy "
-    "był są już tylko jego który oraz",
-    "Czech": "a se v na je že s z do i to o jako za po který byl k ale od pro jsou jeho by "
-    "které při také podle",
-    "Hungarian": "a az és hogy nem is egy volt ez de meg csak már mint el még van ki vagy után "
-    "lehet ha azt fel minden",
-    "Romanian": "de și în a la cu nu pe care o că din un este mai pentru să sunt ce fost după "
-    "dar prin au ale lui această",
-    "Turkish": "ve bir bu da de için ile çok olarak daha olan gibi ne kadar ama sonra değil o "
-    "var her ise en şey",
-    "Indonesian": "yang dan di dari untuk dengan ini itu pada adalah dalam tidak akan ke juga "
-    "oleh sebagai telah atau karena saya mereka",
-    "Vietnamese": "của và là có trong được cho không với những các một người này đã khi từ ra như "
-    "để đến về",
-}
-STOPS = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
 SCRIPTS = (
     ("Russian", re.compile(r"[\u0400-\u04ff]")),
     ("Greek", re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]")),
@@ -181,13 +140,15 @@ def other_language(text: str) -> str:
     words = [form.lower() for form in forms]
     if len(words) < FEWEST:
         return ""
-    counts = Counter(words)
+    counts, languages = Counter(words), word_lists().languages
     shares = {
-        name: sum(counts[word] for word in stops) / len(words) for name, stops in STOPS.items()
+        name: sum(counts[word] for word in stops) / len(words) for name, stops in languages.items()
     }
     best = max(shares, key=lambda name: shares[name])
     small = set(words if sample.isupper() else filter(str.islower, forms))  # "Los Angeles"
-    telling = {word for word in STOPS[best] - STOPS["English"] if len(word) > 1 and word in small}
+    telling = {
+        word for word in languages[best] - languages["English"] if len(word) > 1 and word in small
+    }
     clear = shares[best] >= MIN_FUNCTION_WORDS and shares[best] > 1.5 * shares["English"]
     if clear and len(telling) >= TELLING:
         return best
