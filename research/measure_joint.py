@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from partita.configurations.joint.posterior import DRAWS, joint_posterior
 from partita.core import Document, FloatArray, restricted_growth
 from partita.corpora.documents import read_corefud
 from partita.evaluation.calibration import bootstrap, pair_reliability_error, undecided
+from partita.text.encoder import read_encoder
 from partita.training.joint import (
     decision_losses,
     key_decisions,
@@ -59,7 +61,7 @@ def class_of(kind: int) -> str:
 
 def decision_bits(model: JointModel, document: Document) -> tuple[FloatArray, list[int]]:
     """Return −log₂ P of each decision of the key, and the kinds of the mentions."""
-    decisions = key_decisions(document, model.lexemes)
+    decisions = key_decisions(document, model.lexemes, model.encoder)
     losses = decision_losses(model, decisions)
     return losses / np.log(2.0), decisions.new[:, code.N_KIND].tolist()
 
@@ -230,6 +232,7 @@ def test_table(documents: Sequence[Document], tests: Sequence[Document]) -> None
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parameters", type=Path)
+    parser.add_argument("--encoder", type=str)
     for name in ("gum", "gap", "litbank", "ecb"):
         parser.add_argument(f"--{name}", type=Path)
     parser.add_argument("--train", type=Path)
@@ -239,6 +242,8 @@ def main() -> None:
         return
     path = options.parameters
     model = read_joint_model(path) if path else shipped_joint_model()
+    if options.encoder:
+        model = replace(model, encoder=read_encoder(options.encoder))
     readers = {"gum": read_gum, "litbank": read_litbank, "ecb": read_ecb}
     print("| corpus | figure | value |\n| --- | --- | --- |")
     for name, reader in readers.items():

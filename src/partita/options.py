@@ -283,6 +283,9 @@ class RunOptions(Options):
         "Encoding of the texts", metavar="NAME", shown="UTF-8, or as the BOM says"
     )
     force: bool = option("Read texts that are not in English too", False)
+    encoder: Any = option(
+        "Folder of an ONNX encoder of sentence-transformers: how similar expressions are", type=Path
+    )
     errors: str = option(ERRORS, "raise")
 
 

@@ -18,9 +18,10 @@ from partita.app.runner import Runner, Settings, model_for
 from partita.core import Configuration, CoreferenceSet, Template
 from partita.domains import find_domain
 from partita.domains.general.details import split_title, word_lists
-from partita.domains.general.domain import blank_markup, is_html, other_language, text_notes
+from partita.domains.general.domain import blank_markup, other_language, text_notes
 from partita.errors import InputError
 from partita.text.analysis import shipped_analyser
+from partita.text.documents import is_html
 from partita.text.layout import parse_layout
 from partita.views.message import message_line, message_report
 

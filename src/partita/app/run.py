@@ -200,6 +200,7 @@ class RunKeywords(TypedDict, total=False):
     gazetteer: str | os.PathLike[str] | None
     mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None
     force: bool
+    encoder: str | os.PathLike[str] | None
     errors: str
 
 
@@ -228,6 +229,7 @@ def run(
     gazetteer: str | os.PathLike[str] | None = None,
     mentions: str | os.PathLike[str] | Iterable[Mapping[str, Any]] | None = None,
     force: bool = False,
+    encoder: str | os.PathLike[str] | None = None,
     errors: str = "raise",
 ) -> ResolvedMessage | ResolvedMessages:
     """Extract entities from a text and resolve coreference.
@@ -260,6 +262,7 @@ def run(
         seed=seed,
         gazetteer=gazetteer,
         force=force,
+        encoder=encoder,
     )
     runner = _default_runner(settings) if _is_default(settings) else Runner(settings).load()
     single = isinstance(source, str | Message | os.PathLike) or is_doc(source)
@@ -285,7 +288,7 @@ def run(
 
 def _is_default(settings: Settings) -> bool:
     """Return whether everything in use comes with the package, so that it does not change."""
-    own = settings.parameters or settings.gazetteer
+    own = settings.parameters or settings.gazetteer or settings.encoder
     return settings.domain == DOMAIN and not own
 
 

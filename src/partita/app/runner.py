@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from partita.app.solve import Solver
     from partita.configurations.joint.model import JointModel
     from partita.text.annotations import Annotation
+    from partita.text.encoder import Encoder
 
 
 DOMAIN = "general"
@@ -56,7 +57,8 @@ class Settings:
     """What is the same for all messages of a run.
 
     Without `parameters` the domain's own are used, or those that ship with Partita; `gazetteer` is
-    a list of places to add, for domains that take one; `force` reads other languages than English.
+    a list of places to add, for domains that take one; `force` reads other languages than English;
+    `encoder` is the folder of an encoder for the joint model.
     """
 
     domain: str = DOMAIN
@@ -68,6 +70,7 @@ class Settings:
     seed: int = 0
     gazetteer: str = ""
     force: bool = False
+    encoder: str = ""
 
     @classmethod
     def of(
@@ -78,6 +81,7 @@ class Settings:
         *,
         budget: Budget | None = None,
         gazetteer: str | os.PathLike[str] | None = None,
+        encoder: str | os.PathLike[str] | None = None,
         **others: Any,
     ) -> Settings:
         """Return settings, by default with the domain's own model and the usual budget."""
@@ -89,6 +93,7 @@ class Settings:
             os.fspath(parameters or ""),
             budget=budget or usual_budget(model),
             gazetteer=os.fspath(gazetteer or ""),
+            encoder=os.fspath(encoder or ""),
             **others,
         )
 
@@ -127,7 +132,19 @@ class Runner:
         file = self.settings.parameters
         text = whole_text(file) if file else shipped_text(JOINT) or ""
         model = parse_joint_model(text, file or f"shipped parameters of {JOINT}")
+        if self.encoder is not None:
+            model = replace(model, encoder=self.encoder)
         return ParameterText(JOINT, text, model.learned_from), model
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """The encoder of the settings."""
+        from partita.text.encoder import read_encoder
+
+        folder = self.settings.encoder
+        if folder and self.settings.model != JOINT:
+            raise InputError("--encoder needs the model joint", file=folder)
+        return read_encoder(folder) if folder else None
 
     @property
     def parameters(self) -> ParameterText:
@@ -151,7 +168,7 @@ class Runner:
 
     def load(self) -> Runner:
         """Load everything now, so that errors are raised before any message is read."""
-        _ = self.stages, self.parameters
+        _ = self.encoder, self.stages, self.parameters
         return self
 
     def resolve(
@@ -194,6 +211,7 @@ class Runner:
                 budget.seconds if budget.work is None else budget.work
             ),
             "seed": settings.seed,
+            **({} if self.encoder is None else {"encoder": self.encoder.digest}),
         }
 
     def solve(self, sets: Sequence[Any]) -> Iterator[Distribution | PartitaError]:
@@ -273,6 +291,7 @@ def stored_settings(settings: Settings) -> dict[str, Any]:
         "seed": settings.seed,
         "gazetteer": str(Path(settings.gazetteer).resolve()) if settings.gazetteer else "",
         "force": settings.force,
+        "encoder": str(Path(settings.encoder).resolve()) if settings.encoder else "",
     }
 
 
@@ -289,6 +308,7 @@ def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
         stored["seed"],
         stored.get("gazetteer", ""),
         stored.get("force", False),
+        stored.get("encoder", ""),
     )
 
 

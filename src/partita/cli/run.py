@@ -159,6 +159,7 @@ def _runner(options: RunCommand, own: "OutputFormat | None", console: Console) -
         seed=options.seed,
         gazetteer=options.gazetteer,
         force=options.force,
+        encoder=options.encoder,
     )
     runner = Runner(settings).load()
     if runner.cautious:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from partita.core import IntArray, Message
 from partita.errors import InputError
-from partita.files.strict import Place, list_of, number_of, text_of
 from partita.files.text import whole_bytes
 from partita.parameters import shipped_bytes
 from partita.text import parser as parsing
@@ -50,10 +49,9 @@ from partita.text.tagger_models import (
     COLUMNS,
     Tagger,
     WordRows,
-    archive_arrays,
     archive_bytes,
-    checked_about,
     parse_tagger,
+    read_archive,
     tagger_bytes,
     word_columns,
 )
@@ -415,8 +413,8 @@ def shipped_analyser() -> Analyser:
 
 ANALYSER_VERSION = 3
 ARRAYS: dict[str, tuple[type[np.generic], int]] = {
-    "about": (np.uint8, 1), "tagger": (np.uint8, 1), "possible": (np.bool_, 1),
-    "groups": (np.uint8, 2), "scales": (np.float64, 1),
+    "tagger": (np.uint8, 1), "possible": (np.bool_, 1), "groups": (np.uint8, 2),
+    "scales": (np.float64, 1),
 }  # fmt: skip
 # The positions and the columns of the state that the features of each model read. "sorts" are the
 # types of mentions: the shipped file is older than the word in the code.
@@ -436,18 +434,6 @@ NETWORK: dict[str, tuple[type[np.generic], int]] = {
     "skip": (np.float16, 2),
 }  # fmt: skip
 ARRAYS |= {f"network_{name}": kind for name, kind in NETWORK.items()}
-ABOUT = (
-    "version",
-    "model",
-    "features",
-    "labels",
-    "sorts",
-    "lemmas",
-    "feats",
-    "threshold",
-    "words",
-    "about",
-)
 
 
 def read_analyser(path: str | Path) -> Analyser:
@@ -492,44 +478,32 @@ def model_places(features: Mapping[str, Sequence[str]]) -> dict[str, IntArray]:
 
 def parse_analyser(data: bytes, file: str) -> Analyser:
     """Return the analyser from the bytes of an npz file; `file` is named in errors."""
-    place = Place(file)
-    arrays = _model_arrays(data, place)
-    text = arrays["about"].tobytes()
-    about = checked_about(text, ABOUT, "analyser", ANALYSER_VERSION, place)
+    about, arrays = read_archive(data, "analyser", ANALYSER_VERSION, ARRAYS, file)
     tagger = parse_tagger(arrays["tagger"].tobytes(), file)
-    labels, types = _texts(about, "labels", place), _texts(about, "sorts", place)
-    if arrays["possible"].shape != (len(tagger.tags),) or len(arrays["scales"]) != len(MODELS):
-        place.refuse("possible or scales do not fit the tags and the models")
     try:
-        features = {name: _texts(about["features"], name, place) for name in MODELS}
-        places = model_places(features)
-    except (LookupError, TypeError, ValueError):
-        place.refuse("was trained with features unknown to this version")
-    models = {
-        name: HashedModel(places[name], arrays[f"{name}_used"], arrays[f"{name}_weights"])
-        for name in MODELS
-    }
-    try:
+        labels, types, features = tuple(about["labels"]), tuple(about["sorts"]), about["features"]
+        places, scales = model_places(features), arrays["scales"]
+        if arrays["possible"].shape != (len(tagger.tags),) or len(scales) != len(MODELS):
+            raise ValueError("possible or scales do not fit the tags and the models")
+        models = {
+            name: HashedModel(places[name], arrays[f"{name}_used"], arrays[f"{name}_weights"])
+            for name in MODELS
+        }
+        roles, own = roles_of(labels), {name: models[name] for name in MENTION_MODELS}
         return Analyser(
             tagger,
-            Parser(tagger.tags, labels, models["moves"], models["labels"], arrays["scales"][:2]),
-            MentionModel(
-                types,
-                arrays["possible"],
-                roles_of(labels),
-                {name: models[name] for name in MENTION_MODELS},
-                arrays["scales"][2:],
-            ),
+            Parser(tagger.tags, labels, models["moves"], models["labels"], scales[:2]),
+            MentionModel(types, arrays["possible"], roles, own, scales[2:]),
             arrays["groups"],
-            _table(about, "lemmas", place),
-            _table(about, "feats", place),
+            about["lemmas"],
+            about["feats"],
             features,
-            number_of(about["threshold"], "threshold", place),
+            about["threshold"],
             about["about"],
-            _network(arrays, _texts(about, "words", place), tagger.tags, labels, len(types)),
+            _network(arrays, tuple(about["words"]), tagger.tags, labels, len(types)),
         )
-    except ValueError as error:
-        raise InputError(str(error), file=file) from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"is not an analyser of this version: {error}", file=file) from error
 
 
 def _network(
@@ -544,24 +518,3 @@ def _network(
     )
     network.check(types)
     return network
-
-
-def _model_arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:
-    """Return the arrays by name, checked for type and dimension."""
-    arrays = archive_arrays(data, tuple(ARRAYS), "an analyser", place)
-    for name, (kind, dimensions) in ARRAYS.items():
-        if arrays[name].dtype != kind or arrays[name].ndim != dimensions:
-            place.refuse(f"{name} is not an array of {np.dtype(kind).name} of {dimensions} axes")
-    return arrays
-
-
-def _texts(about: Mapping[str, Any], name: str, place: Place) -> tuple[str, ...]:
-    return tuple(
-        text_of(value, f"one of {name}", place) for value in list_of(about[name], name, place)
-    )
-
-
-def _table(about: Mapping[str, Any], name: str, place: Place) -> dict[str, str]:
-    if not isinstance(about[name], dict):
-        place.refuse(f"{name} is not an object")
-    return {key: text_of(value, name, place) for key, value in about[name].items()}

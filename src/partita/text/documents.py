@@ -1,17 +1,17 @@
-"""The text of PDF, Word and mail files. Offsets of mentions refer to the text that comes out.
+"""The text of PDF, Word and mail files, and of HTML. Mentions have offsets in what comes out.
 
 PDF needs pypdf (`pip install "partita[documents]"`); the others need nothing.
 """
 
 from __future__ import annotations
 
+import html
 import logging
 import re
 from collections.abc import Callable, Mapping
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
-from html.parser import HTMLParser
 from io import BytesIO
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
@@ -20,9 +20,8 @@ from partita.errors import InputError
 
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
-BLOCKS = frozenset({"article", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "tr"})
-SILENT = frozenset({"head", "script", "style", "template"})
-LINE_ENDS = re.compile(r"[ \t]*\n(?:[ \t]*\n)+\s*")
+HEAD = re.compile(r"<(head|template)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
 def document_text(data: bytes, suffix: str, file: str, limit: int) -> str:
@@ -91,37 +90,48 @@ def _mail(data: bytes, file: str, limit: int) -> str:
     return "\n".join([*headers, "", text.replace("\r\n", "\n").strip()]) + "\n"
 
 
-class _Page(HTMLParser):
-    """Collects the text of a page; blocks begin new paragraphs."""
+TAG = re.compile(
+    r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<!doctype[^>]*>|</?[a-zA-Z][a-zA-Z0-9]*(\s[^<>]*)?/?>",
+    re.DOTALL | re.IGNORECASE,
+)
+KNOWN_TAG = re.compile(
+    r"</?(html|head|body|div|p|a|span|br|h[1-6]|li|ul|ol|table|tr|td|b|i|em|strong|article)\b[^<>]*>",
+    re.IGNORECASE,
+)
+BLOCK = re.compile(
+    r"</?(p|div|br|h[1-6]|li|ul|ol|table|tr|article|title|head|body)\b", re.IGNORECASE
+)
+CHARACTER = re.compile(r"&(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+FEWEST_TAGS = 3
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self.silent = 0
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.silent += tag in SILENT
-        self._break(tag)
+def is_html(text: str) -> bool:
+    """Return whether a text is marked up: a few well-known tags."""
+    found = (match for match, _ in zip(KNOWN_TAG.finditer(text), range(FEWEST_TAGS), strict=False))
+    return "<" in text and len(list(found)) == FEWEST_TAGS
 
-    def handle_endtag(self, tag: str) -> None:
-        self.silent = max(0, self.silent - (tag in SILENT))
-        self._break(tag)
 
-    def _break(self, tag: str) -> None:
-        if tag in BLOCKS:
-            self.parts.append("\n\n")
+def without_markup(page: str) -> str:
+    """Return HTML with tags and references as spaces and characters: no offset changes."""
+    return CHARACTER.sub(_character, TAG.sub(_blank, page))
 
-    def handle_data(self, data: str) -> None:
-        if not self.silent:
-            self.parts.append(re.sub(r"\s+", " ", data))
+
+def _blank(tag: re.Match[str]) -> str:
+    """Return as many spaces, after two line ends for a tag that begins or ends a block."""
+    start = "\n\n" if BLOCK.match(tag[0]) and len(tag[0]) > 2 else ""
+    return start.ljust(len(tag[0]))
+
+
+def _character(reference: re.Match[str]) -> str:
+    character = html.unescape(reference[0])
+    single = len(character) == 1 and character.isprintable()
+    return (character if single else " ").ljust(len(reference[0]))
 
 
 def html_text(page: str) -> str:
-    """Return the text of HTML."""
-    reader = _Page()
-    reader.feed(page)
-    reader.close()
-    return LINE_ENDS.sub("\n\n", "".join(reader.parts)).strip()
+    """Return the text of HTML, blocks as paragraphs."""
+    blocks = PARAGRAPHS.split(without_markup(HEAD.sub("", page)))
+    return "\n\n".join(filter(None, (" ".join(block.split()) for block in blocks)))
 
 
 READERS: Mapping[str, Callable[[bytes, str, int], str]] = {

@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from partita.core import IntArray
 from partita.errors import InputError
-from partita.files.strict import Place, fields, figures_of, integer_of, list_of, parsed, text_of
 from partita.files.text import whole_bytes
 from partita.files.writing import write_atomically
 from partita.parameters import shipped_bytes
@@ -244,8 +242,8 @@ def checked_ends(ends: Sequence[int] | IntArray, words: int) -> IntArray:
 
 VERSION = 1
 SHIPPED = "tagger.npz"
-ARRAYS = {"about": np.uint8, "table": np.int8, "classes": np.uint16, "fixed": np.uint8}
-ABOUT = ("version", "model", "features", "tags", "words", "learned_from", "seed", "figures")
+Kinds = Mapping[str, tuple[type[np.generic], int]]  # type and number of axes of arrays by name
+ARRAYS: Kinds = {"table": (np.int8, 1), "classes": (np.uint16, 1), "fixed": (np.uint8, 1)}
 
 
 @cache
@@ -294,78 +292,36 @@ def archive_bytes(about: Mapping[str, Any], **arrays: Any) -> bytes:
 
 def parse_tagger(data: bytes, file: str) -> Tagger:
     """Return the tagger from the bytes of an npz file; `file` is named in errors."""
-    place = Place(file)
-    arrays = _arrays(data, place)
-    text = arrays["about"].tobytes()
-    about = checked_about(text, ABOUT, "tagger", VERSION, place)
-    if about["features"] != list(FEATURES):
-        place.refuse("was trained with features unknown to this version")
-    source = fields(about["learned_from"], "learned_from", place, needed=("description", "sha256"))
-    digest = text_of(source["sha256"], "sha256", place)
-    if not re.fullmatch("[0-9a-f]{64}", digest):
-        place.refuse("sha256 is not a hash (expected 64 hexadecimal digits)")
-    tags = tuple(text_of(tag, "a tag", place) for tag in list_of(about["tags"], "tags", place))
+    about, arrays = read_archive(data, "tagger", VERSION, ARRAYS, file)
     try:
+        fixed, source = arrays["fixed"], about["learned_from"]
+        if about["features"] != list(FEATURES):
+            raise ValueError("it was trained with other features")
+        if ((fixed >= len(about["tags"])) & (fixed != NO_TAG)).any():
+            raise ValueError("a word has a tag that is none of the tags")
+        entries = map(Entry, arrays["classes"].tolist(), fixed.tolist())
+        lexicon = dict(zip(about["words"], entries, strict=True))
         return Tagger(
-            tags,
-            arrays["table"],
-            _lexicon(about["words"], arrays["classes"], arrays["fixed"], len(tags), place),
-            text_of(source["description"], "description", place),
-            digest,
-            integer_of(about["seed"], "seed", place),
-            figures_of(about["figures"], place),
-        )
-    except ValueError as error:
-        raise InputError(str(error), file=file) from error
+            tuple(about["tags"]), arrays["table"], lexicon, source["description"],
+            source["sha256"], about["seed"], about["figures"],
+        )  # fmt: skip
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"is not a tagger of this version: {error}", file=file) from error
 
 
-def _arrays(data: bytes, place: Place) -> dict[str, NDArray[Any]]:
-    """Return the arrays by name, checked for type and dimension."""
-    arrays = archive_arrays(data, tuple(ARRAYS), "a tagger", place)
-    for name, kind in ARRAYS.items():
-        if arrays[name].dtype != kind or arrays[name].ndim != 1:
-            place.refuse(f"{name} is not a one-dimensional array of {np.dtype(kind).name}")
-    return arrays
-
-
-def archive_arrays(
-    data: bytes, names: tuple[str, ...], model: str, place: Place
-) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an npz file that must hold exactly these."""
+def read_archive(
+    data: bytes, model: str, version: int, kinds: Kinds, file: str
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what an npz file of a model says about itself, and its arrays."""
     try:
-        with np.load(BytesIO(data), allow_pickle=False) as file:
-            if not isinstance(file, NpzFile) or set(file.files) != set(names):
-                raise ValueError
-            return {name: file[name] for name in names}
+        with np.load(BytesIO(data), allow_pickle=False) as archive:
+            about = json.loads(archive["about"].tobytes())
+            arrays = {name: archive[name] for name in kinds}
+        wrong = [n for n, (kind, axes) in kinds.items()
+                 if (arrays[n].dtype, arrays[n].ndim) != (kind, axes)]  # fmt: skip
+        if wrong or (about["model"], about["version"]) != (model, version):
+            raise ValueError
     except Exception as error:  # damaged zip files raise all kinds of errors
-        problem = f"is not {model} (expected an npz file with {', '.join(names)})"
-        raise InputError(problem, file=place.file) from error
-
-
-def checked_about(
-    text: bytes, needed: tuple[str, ...], model: str, version: int, place: Place
-) -> Mapping[str, Any]:
-    """Return the metadata of a model, checked for version and model."""
-    try:
-        value = parsed(text.decode(), place)
-    except UnicodeDecodeError as error:
-        raise InputError("about is not UTF-8", file=place.file) from error
-    told = value.get("version") if isinstance(value, dict) else None
-    if told is not None and (type(told) is not int or told != version):
-        place.refuse(f"version is {told!r}; this release reads version {version}")
-    about = fields(value, "about", place, needed=needed)
-    if about["model"] != model:
-        place.refuse(f"holds parameters of {about['model']!r} (expected {model!r})")
-    return about
-
-
-def _lexicon(
-    words: Any, classes: NDArray[Any], fixed: NDArray[Any], tags: int, place: Place
-) -> dict[str, Entry]:
-    listed = [text_of(word, "a word", place) for word in list_of(words, "words", place)]
-    if not len(listed) == len(set(listed)) == len(classes) == len(fixed):
-        place.refuse("words, classes and fixed must have equal length, without duplicate words")
-    if ((fixed >= tags) & (fixed != NO_TAG)).any():
-        place.refuse(f"a word has a fixed tag outside the {tags} tags")
-    entries = map(Entry, classes.tolist(), fixed.tolist())
-    return dict(zip(listed, entries, strict=True))
+        problem = f"is not {model} version {version} (expected an npz file that research wrote)"
+        raise InputError(problem, file=file) from error
+    return about, arrays

@@ -18,15 +18,18 @@ from partita.configurations.joint.features import joint_columns, lexeme
 from partita.configurations.joint.model import FAR, GATED, STARTED, JointModel, layout
 from partita.core import Document, FloatArray, IntArray, Template, restricted_growth
 from partita.errors import InputError
+from partita.text.encoder import Encoder
 from partita.training.joint_kernels import Decisions, decisions_of, gradient, step
 
 Single = NDArray[np.float32]
 Weights = tuple[Single, Single, Single, Single, Single]
 
 
-def key_decisions(document: Document, lexemes: Mapping[str, int]) -> Decisions:
+def key_decisions(
+    document: Document, lexemes: Mapping[str, int], encoder: Encoder | None = None
+) -> Decisions:
     """Return the decisions that lead to a document's key."""
-    columns = joint_columns(document.templates, lexemes)
+    columns = joint_columns(document.templates, lexemes, encoder=encoder)
     key = restricted_growth(document.labels[columns.order])
     decisions: Decisions = decisions_of(columns.mentions, key)
     return decisions

@@ -22,6 +22,7 @@ from partita.text.words import WordTable, shipped_words
 
 if TYPE_CHECKING:
     from partita.configurations.joint.features_kernels import Mentions
+    from partita.text.encoder import Encoder
 
 
 KIND_NUMBERS = {kind: n for n, kind in enumerate(code.KINDS)}
@@ -204,8 +205,12 @@ def joint_columns(
     templates: Sequence[Template],
     lexicon: Mapping[str, int],
     incompatible: NDArray[np.bool_] | None = None,
+    encoder: Encoder | None = None,
 ) -> JointColumns:
-    """Return the arrays that the joint model reads of a document, lexemes as numbers."""
+    """Return the arrays that the joint model reads of a document, lexemes as numbers.
+
+    With an encoder, its vectors tell how similar expressions are.
+    """
     from partita.configurations.joint.features_kernels import Mentions
 
     order = sorted(range(len(templates)), key=lambda n: (templates[n].start, templates[n].end))
@@ -227,7 +232,9 @@ def joint_columns(
         _linked_templates(ordered),
         np.array([0, *rarities_of(list(numbers))], dtype=np.int64),
         kinship(tuple(vocabulary)),
-        _phrases(texts),
+        _phrases(texts)
+        if encoder is None
+        else encoder.vectors([" ".join(text.words) if text.content else "" for text in texts]),
         np.zeros((0, 0), np.bool_) if incompatible is None else incompatible[np.ix_(order, order)],
     )
     return JointColumns(np.array(order, dtype=np.int64), mentions)

@@ -34,6 +34,7 @@ from partita.parameters import VERSION, shipped_text
 
 if TYPE_CHECKING:
     from partita.configurations.joint.network_kernels import Layout, Network
+    from partita.text.encoder import Encoder
 
 JOINED = int(code.sizes(code.CELL).sum())
 STARTED = JOINED + int(code.sizes(code.NEW).sum())
@@ -62,6 +63,7 @@ class JointModel:
     sha256: str = ""
     seed: int = 0
     figures: Mapping[str, float] = field(default_factory=dict)
+    encoder: Encoder | None = None  # of another folder; not part of the file
 
     def __post_init__(self) -> None:
         units = self.table.shape[1]

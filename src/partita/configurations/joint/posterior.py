@@ -245,6 +245,8 @@ def _sample(posterior: JointPosterior) -> Estimates:
     spread = float(each.std()) / math.sqrt(max(1, count - 1))
     bits = Figure.estimate(float(each.mean()) / math.log(2), spread / math.log(2))
     value = np.clip(sums / count, 0.0, 1.0)
+    if len(posterior.mentions.incompatible):
+        value[posterior.mentions.incompatible] = 0.0  # and not what rounding leaves
     return Estimates(value, error, bits, np.concatenate(rows), bests[0])
 
 
@@ -278,7 +280,7 @@ def joint_posterior(
     sets come from `draws` draws.
     """
     draws = draw_count(len(templates)) if draws is None else draws
-    columns = joint_columns(templates, model.lexemes, incompatible)
+    columns = joint_columns(templates, model.lexemes, incompatible, model.encoder)
     return JointPosterior(columns.order, columns.mentions, model.network, seed, draws)
 
 

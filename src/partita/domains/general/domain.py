@@ -5,7 +5,6 @@ Texts that are not plain English prose (another language, HTML, control characte
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +20,7 @@ from partita.parameters import shipped_bytes
 from partita.templates.schema import Schema
 from partita.templates.slots import StringsType
 from partita.text.analysis import SHIPPED, shipped_analyser
+from partita.text.documents import is_html, without_markup
 from partita.text.expressions import PlacedSentence, expressions, templates
 from partita.text.layout import parse_layout
 
@@ -166,60 +166,29 @@ def _script(sample: str, letters: int) -> str:
     return other if sum(sample.count(mark) for mark in marks) > counts[best] / 100 else best
 
 
-TAG = re.compile(
-    r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<!doctype[^>]*>|</?[a-zA-Z][a-zA-Z0-9]*(\s[^<>]*)?/?>",
-    re.DOTALL | re.IGNORECASE,
-)
-KNOWN_TAG = re.compile(
-    r"</?(html|head|body|div|p|a|span|br|h[1-6]|li|ul|ol|table|tr|td|b|i|em|strong|article)\b[^<>]*>",
-    re.IGNORECASE,
-)
-BLOCK = re.compile(
-    r"</?(p|div|br|h[1-6]|li|ul|ol|table|tr|article|title|head|body)\b", re.IGNORECASE
-)
-CHARACTER = re.compile(r"&(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f]")
-FEWEST_TAGS = 3
-
-
-def is_html(text: str) -> bool:
-    """Return whether a text is marked up: a few well-known tags."""
-    found = (match for match, _ in zip(KNOWN_TAG.finditer(text), range(FEWEST_TAGS), strict=False))
-    return "<" in text and len(list(found)) == FEWEST_TAGS
 
 
 def blank_markup(message: Message) -> Message:
     """Return the message with tags and control characters as spaces: no offset changes."""
     text = CONTROL.sub(" ", message.text)
     if is_html(text):
-        text = CHARACTER.sub(_character, TAG.sub(_blank, text))
+        text = without_markup(text)
     if text == message.text:
         return message
     plain = parse_layout(message.id, text, message.file, message.offset)
     return replace(plain, fields={**message.fields, **plain.fields})
 
 
-def _blank(tag: re.Match[str]) -> str:
-    """Return as many spaces, after two line ends for a tag that begins or ends a block."""
-    start = "\n\n" if BLOCK.match(tag[0]) and len(tag[0]) > 2 else ""
-    return start.ljust(len(tag[0]))
-
-
-def _character(reference: re.Match[str]) -> str:
-    character = html.unescape(reference[0])
-    single = len(character) == 1 and character.isprintable()
-    return (character if single else " ").ljust(len(reference[0]))
-
-
 def is_foreign(text: str) -> bool:
     """Return whether a text is in another language that is known."""
-    plain = TAG.sub(" ", text) if is_html(text) else text
+    plain = without_markup(text) if is_html(text) else text
     return other_language(plain) not in ("", UNKNOWN)
 
 
 def text_notes(text: str, *, force: bool = False) -> Iterator[str]:
     """Yield what a user should know of a text that is not plain English prose."""
-    plain = TAG.sub(" ", text) if (marked := is_html(text)) else text
+    plain = without_markup(text) if (marked := is_html(text)) else text
     if marked:
         yield "the text is HTML: tags, scripts and comments were skipped"
     if controls := len(CONTROL.findall(text)):
