@@ -56,6 +56,7 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.fusion.fuse.fuse": "partita.fusion.fuse.fuse_slots",
     "partita.fusion.across.fuse_accounts": "partita.fusion.entities.fuse_records",
     "partita.fusion.set_beliefs.combine": "partita.fusion.set_beliefs.combine_beliefs",
+    "partita.views.palette.colour": "partita.views.markup.colour",
 }
 # What is not for users of the package: `partita NAME` of version 0.1 is `python -m research NAME`.
 TO_RESEARCH = {
@@ -95,6 +96,7 @@ REMOVED = {
     "partita.Evaluation.save_chart",
     "evaluate --plot",
     "run --durable",
+    "solve --format",
     "partita.client.Client",
     "partita.client.ServiceError",
     *(

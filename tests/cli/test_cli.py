@@ -117,7 +117,7 @@ def test_standard_input_and_other_formats(pairs, tmp_path):
     ]
     lines = tmp_path / "pairs.txt"
     lines.write_text("\n".join(map(json.dumps, rows)))
-    [objects] = solved(lines, "--format", "jsonl")
+    [objects] = solved(lines)
     for other in (piped, objects):
         assert other | {"message": plain["message"]} == plain
 
@@ -231,7 +231,6 @@ def test_an_unlisted_pair_cannot_be_assumed(tmp_path):
     [
         ["--model", "joint"],
         ["--method", "guess"],
-        ["--format", "xml"],
         ["--top", "0"],
         ["--threshold", "0"],
         ["--threshold", "nan"],

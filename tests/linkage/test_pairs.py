@@ -127,7 +127,7 @@ def test_standard_input_is_sniffed():
     assert len(read_pairs(csv).left) == 6
     line = b'{"left":"A","right":"B","probability":0.5}\n'
     assert len(read_pairs(io.BufferedReader(io.BytesIO(line))).left) == 1
-    assert len(read_pairs(io.BytesIO(line), form="jsonl").left) == 1
+    assert len(read_pairs(io.BytesIO(line)).left) == 1
 
 
 def test_splink_names(written):

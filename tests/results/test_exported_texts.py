@@ -15,6 +15,7 @@ from partita.corpora.documents import read_corefud, read_placed
 from partita.results.exports import (
     corefud_text,
 )
+from partita.text.analysis import shipped_analyser
 from partita.text.conllu import PlacedDocument, placed_documents
 from partita.text.expressions import Span, expressions
 from partita.text.layout import parse_layout
@@ -89,16 +90,17 @@ def cross(one: Span, other: Span) -> bool:
 def test_conllu_keeps_the_text_the_mentions_and_the_clusters(case: tuple[str, Clusters]) -> None:
     text, clusters = case
     message, templates, entities = made(text, clusters)
-    written = corefud_text(message, templates, entities)
-    document = read_again(written)
+    sentences = shipped_analyser().analyse(message)
+    document = read_again(corefud_text(message, templates, entities, sentences))
     assert document.text == text
     assert clusters_of(document) == {frozenset(cluster) for cluster in clusters}
 
 
 @given(annotated())
 def test_conllu_is_valid_for_another_reader(case: tuple[str, Clusters]) -> None:
-    text, clusters = case
-    written = corefud_text(*made(text, clusters))
+    message, templates, entities = made(*case)
+    analysed = shipped_analyser().analyse(message)
+    written = corefud_text(message, templates, entities, analysed)
     sentences = conllu.parse(written)
     assert len(sentences) == written.count("# sent_id")
     for sentence in sentences:
@@ -115,7 +117,7 @@ def test_conllu_is_valid_for_another_reader(case: tuple[str, Clusters]) -> None:
 def test_discontinuous_mentions_and_mentions_of_one_entity_that_cross() -> None:
     text = "Ann and old Bob Smith left."
     clusters: Clusters = [[((0, 3), (16, 21))], [((8, 15),), ((12, 21),)]]
-    written = corefud_text(*made(text, clusters))
+    written = corefud_text(*made(text, clusters), ())
     assert "(e1[1/2]-person-1-probability:0.7500)" in written
     assert "(e1[2/2]-person-1-probability:0.7500)" in written
     document = read_again(written)
@@ -125,7 +127,7 @@ def test_discontinuous_mentions_and_mentions_of_one_entity_that_cross() -> None:
 def test_the_first_mention_has_the_probability_and_a_cut_word_is_split() -> None:
     text = "Acmeside Ann left. She ran."
     message, templates, entities = made(text, [[((0, 4),)], [((9, 12),), ((19, 22),)]])
-    lines = corefud_text(message, templates, entities).split("\n")
+    lines = corefud_text(message, templates, entities, ()).split("\n")
     assert lines[:3] == [
         "# newdoc id = a text", "# global.Entity = GRP-etype-head-other", "# newpar",
     ]  # fmt: skip
@@ -135,7 +137,7 @@ def test_the_first_mention_has_the_probability_and_a_cut_word_is_split() -> None
         ("side", "1", "goeswith", "_"),
         ("Ann", "1", "dep", "Entity=(e2-person-1-probability:0.7500)"),
     ]
-    assert rows[5][9] == "Entity=(e2-person-1)"
+    assert rows[4][9] == "Entity=(e2-person-1)"
 
 
 @pytest.mark.corpus

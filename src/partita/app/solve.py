@@ -214,7 +214,6 @@ def pair_table(
 def read_sets(
     pairs: Any,
     options: SolveOptions = SolveOptions(),
-    form: str | None = None,
     templates: Any = None,
     note: Callable[[str], None] = warned,
 ) -> Sets:
@@ -227,7 +226,7 @@ def read_sets(
         from partita.linkage.clusters import read_template_list
 
         listed = read_template_list(templates, note)
-    table = read_pairs(pairs, form=form, note=note)
+    table = read_pairs(pairs, note=note)
     sets = group(table, missing=options.missing, soft=options.soft, listed=listed)
     return conditioned(sets, options.assume)
 

@@ -19,15 +19,12 @@ from partita.options import (
     SolveOptions,
     argument,
     memory_limit,
-    one_of,
     option,
 )
 
 if TYPE_CHECKING:
     from partita.core import Budget
     from partita.linkage.sets import Sets
-
-FORMATS = ("csv", "jsonl", "parquet")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +58,6 @@ class SolveCommand(SolveOptions):
         "CSV, JSONL or Parquet with left,right,probability; - reads stdin", "PAIRS"
     )
     templates: Path | None = option("CSV or JSONL file of templates: id, text, in text order")
-    form: str | None = option(
-        "Format of PAIRS: csv, jsonl or parquet",
-        flag="--format",
-        metavar="NAME",
-        check=one_of(FORMATS),
-        shown="detected",
-    )
     json: bool = option("Write one JSON object per set to standard output", False)
     out: Path | None = option("Write one JSON object per set to a file (JSONL)")
     strict: bool = option("Exit with code 1 if a sampled answer has not converged", False)
@@ -99,7 +89,7 @@ def solve(options: SolveCommand, console: Console) -> None:
     refuse_inputs(out, [pairs, options.parameters, options.templates])
     _note_parameters(console, options.model, options.parameters)
     solver = Solver.of(replace(options, budget=_budget(options)))
-    sets = read_sets(pairs, options, options.form, options.templates, console.note)
+    sets = read_sets(pairs, options, options.templates, console.note)
     _note_unlisted(console, sets)
     forms = OutputForms(
         json=json or out is not None,

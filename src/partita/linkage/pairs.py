@@ -130,7 +130,6 @@ def read_pairs(
     source: Any,
     *,
     name: str | None = None,
-    form: str | None = None,
     chosen: Chosen = USUAL,
     ids: IntegerIds | None = None,
     note: Note = lambda text: None,
@@ -141,7 +140,7 @@ def read_pairs(
     `note` gets a line on an encoding that is not UTF-8.
     """
     wanted = None if any(chosen) else _pair_columns
-    blocks = table_blocks(source, name=name, tuples=[PLAIN], form=form, wanted=wanted)
+    blocks = table_blocks(source, name=name, tuples=[PLAIN], wanted=wanted)
     return gather_pairs(blocks, chosen, ids, note)
 
 

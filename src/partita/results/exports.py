@@ -11,7 +11,6 @@ from itertools import pairwise
 from partita.core import Entity, Message, Template
 from partita.text.conllu import escaped_spaces
 from partita.text.expressions import PlacedSentence, Span, Word
-from partita.text.tokens import tokenize
 
 # GRP: an id that is unique within its document
 HEADER = "# global.Entity = GRP-etype-head-other"
@@ -44,19 +43,18 @@ def corefud_text(
     message: Message,
     templates: Sequence[Template],
     entities: Sequence[Entity],
-    sentences: Sequence[PlacedSentence] | None = None,
+    sentences: Sequence[PlacedSentence],
 ) -> str:
     """Return a document in CoNLL-U: every mention in brackets, with its entity, type and head.
 
-    The words and trees are those of `sentences`. Without them the words are the tokens of the
-    message, and every word depends on the first of its sentence. The white space between words is
-    kept, so that a reader that knows SpacesAfter gets the same text and offsets. A word that a
-    mention begins or ends inside is split, and sentences that a mention spans are joined.
+    The words and trees are those of `sentences`. The white space between words is kept, so that a
+    reader that knows SpacesAfter gets the same text and offsets. A word that a mention begins or
+    ends inside is split, and sentences that a mention spans are joined.
     """
     mentions = [spans_of(template) for template in templates]
     cuts = sorted({edge for spans in mentions for span in spans for edge in span})
-    rows = _tokens(message) if sentences is None else map(_placed, sentences)
-    split = (_split(row, cuts) for row in _complete(rows, message.text))
+    rows = _complete(map(_placed, sentences), message.text)
+    split = (_split(row, cuts) for row in rows)
     joined = _joined(split, [(spans[0][0], spans[-1][1]) for spans in mentions], message.text)
     brackets = _brackets(joined, mentions, _labels(templates, entities))
     return "".join(_document(message, joined, brackets))
@@ -71,13 +69,6 @@ def spans_of(template: Template) -> list[Span]:
 def word_of_name(name: str) -> str:
     """Return a name with letters, digits, points and low lines only."""
     return FORBIDDEN.sub("_", name).strip("_")
-
-
-def _tokens(message: Message) -> Iterator[Row]:
-    tokens = tokenize(message)
-    spans = list(zip(tokens.starts, tokens.ends, strict=True))
-    for first, end in pairwise([0, *tokens.ends_of_sentences]):
-        yield [Token(*span) for span in spans[first:end]]
 
 
 def _placed(sentence: PlacedSentence) -> Row:

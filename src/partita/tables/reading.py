@@ -62,7 +62,6 @@ def read_table(
     name: str | None = None,
     columns: Sequence[str] | None = None,
     tuples: Sequence[Sequence[str]] = (),
-    form: str | None = None,
     note: Note = lambda text: None,
 ) -> Table:
     """Return a table from a file, a stream, bytes, a data frame, or a list of dicts or tuples.
@@ -71,14 +70,13 @@ def read_table(
     also compressed by gzip, or DuckDB's (`people.duckdb::TABLE`, or its only table); a dash is
     standard input; bytes are the content of a file called
     `name`. Text is UTF-8, UTF-16 or Windows-1252. `columns` names the columns of a file without a
-    header; `tuples` names the values of tuples, by their number, and of mappings. `form` is csv,
-    jsonl, parquet or arrow where the suffix and the first bytes do not tell. Errors call a table
-    without a file by `what` it is; a row that cannot be read is one. `note` gets what the user
-    should know of the reading.
+    header; `tuples` names the values of tuples, by their number, and of mappings. Errors call a
+    table without a file by `what` it is; a row that cannot be read is one. `note` gets what the
+    user should know of the reading.
     """
     if not isinstance(source, str | os.PathLike):
         name = name or what
-    blocks = table_blocks(source, name=name, columns=columns, tuples=tuples, form=form)
+    blocks = table_blocks(source, name=name, columns=columns, tuples=tuples)
     return noted(joined([*blocks]).checked(), note)
 
 
@@ -88,7 +86,6 @@ def table_blocks(
     name: str | None = None,
     columns: Sequence[str] | None = None,
     tuples: Sequence[Sequence[str]] = (),
-    form: str | None = None,
     wanted: Wanted | None = None,
 ) -> Iterator[Table]:
     """Yield a table in blocks, with rows that cannot be read as problems.
@@ -105,12 +102,12 @@ def table_blocks(
             yield from duckdb_blocks(str(source))
             return
         with opened(source) as stream:
-            yield from _file_blocks(stream, file, form, columns or (), wanted)
+            yield from _file_blocks(stream, file, columns or (), wanted)
     elif isinstance(source, bytes | bytearray | memoryview):
-        yield from _file_blocks(BytesIO(source), name or "bytes", form, columns or (), wanted)
+        yield from _file_blocks(BytesIO(source), name or "bytes", columns or (), wanted)
     elif hasattr(source, "read"):
         file = name or str(getattr(source, "name", "standard input"))
-        yield from _file_blocks(source, file, form, columns or (), wanted)
+        yield from _file_blocks(source, file, columns or (), wanted)
     else:
         yield from object_blocks(source, name or "the table", (columns or (), *tuples))
 
@@ -123,7 +120,7 @@ def is_table_name(path: str | os.PathLike[str]) -> bool:
 
 
 def _file_blocks(
-    stream: BinaryIO, file: str, form: str | None, columns: Sequence[str], wanted: Wanted | None
+    stream: BinaryIO, file: str, columns: Sequence[str], wanted: Wanted | None
 ) -> Iterator[Table]:
     stream = stream if stream.seekable() else BytesIO(stream.read())
     place = Path(file)
@@ -134,8 +131,8 @@ def _file_blocks(
     for magic, problem in REFUSED.items():
         if start.startswith(magic):
             raise InputError(f"{problem} ({EXPECTED}, as they are or with gzip)", file=file)
-    form = next((known for magic, known in MAGIC.items() if start.startswith(magic)), form)
-    form = form or FORMS.get(place.suffix.lower())
+    by_suffix = FORMS.get(place.suffix.lower())
+    form = next((known for magic, known in MAGIC.items() if start.startswith(magic)), by_suffix)
     notes: tuple[str, ...] = ()
     if form == "parquet":
         blocks = parquet_blocks(stream, file, wanted)
