@@ -52,10 +52,8 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.fusion.account_results.result_accounts": "partita.fusion.run_results.run_records",
     "partita.fusion.accounts.merge_accounts": "partita.fusion.source_records.merge_records",
     "partita.fusion.across.Task": "partita.fusion.entities.Task",
-    "partita.fusion.across.add_accounts": "partita.fusion.entities.add_records",
     "partita.fusion.fuse.fuse": "partita.fusion.fuse.fuse_slots",
     "partita.fusion.across.fuse_accounts": "partita.fusion.entities.fuse_records",
-    "partita.fusion.set_beliefs.combine": "partita.fusion.set_beliefs.combine_beliefs",
     "partita.views.palette.colour": "partita.views.markup.colour",
 }
 # What is not for users of the package: `partita NAME` of version 0.1 is `python -m research NAME`.
@@ -68,6 +66,9 @@ REMOVED = {
     "study-keys",
     "fuse --from",
     "fuse --out",
+    "fuse --parameters",
+    "partita.fusion.across.add_accounts",
+    "partita.fusion.set_beliefs.combine",
     "cluster --chart",
     "explain --chart",
     "link --chart",

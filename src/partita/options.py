@@ -501,9 +501,6 @@ class FuseOptions(Options):
     domain: str = option(
         "Domain of the slots; records of the same thing are then linked first", "", metavar="D"
     )
-    parameters: Any = option(
-        "Parameters of the pair model that compares records", type=Path, shown="the domain's own"
-    )
     engine: str | None = option(ENGINE)
     top: int | None = in_python("Configurations to list for each set of linked records")
     errors: str = option(ERRORS, "raise")

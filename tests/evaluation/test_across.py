@@ -6,9 +6,9 @@ import numpy as np
 from typer.testing import CliRunner
 
 from oracles.simulated_sources import facts_of, meant_by, measure_across, table_records
+from partita.app.fuse import record_linker
 from partita.cli import app
 from partita.corpora.documents import corpus_path, read_keyed_messages
-from partita.domains import find_domain
 from partita.fusion.entities import Task, fuse_records
 from partita.fusion.run_results import read_run_results, run_records
 from partita.fusion.source_records import SourceRecords, merge_records
@@ -19,7 +19,6 @@ TABLES = {"archive": 0.9, "survey": 0.75, "forum": 0.6}
 
 def test_entities_across_sources_are_right_more_often_than_any_source(tmp_path):
     schema = read_domain("depots").schema
-    model = find_domain("depots").pair_parameters.every_pair
     documents = [one for one in read_keyed_messages(corpus_path()) if one.name.startswith("new")]
     facts = facts_of(documents, schema)
     files = [str(corpus_path() / f"{one.name}.txt") for one in documents]
@@ -35,7 +34,7 @@ def test_entities_across_sources_are_right_more_often_than_any_source(tmp_path):
             records.append(record)
             meant[record.id] = entity
     fused = fuse_records(
-        merge_records([reports, SourceRecords(tuple(records))]), Task(schema, model)
+        merge_records([reports, SourceRecords(tuple(records))]), Task(schema, record_linker())
     )
     found = measure_across(fused, meant, facts, schema)
     assert set(found.by_source) == {"reports", *TABLES}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.app.fuse import fuse_claims
+from partita.app.fuse import fuse_claims, record_linker
 from partita.core import Template
 from partita.errors import InputError
 from partita.fusion.claims import Claims, latest_claims
@@ -30,7 +30,9 @@ def record(source, message, status, line=1, name="Camp Vargas"):
 
 def status(*records, **options):
     options = {"reliabilities": {"a": 0.7, "b": 0.7}, **options}
-    [entity] = fuse_records(SourceRecords(tuple(records)), Task(SCHEMA, **options)).entities
+    [entity] = fuse_records(
+        SourceRecords(tuple(records)), Task(SCHEMA, record_linker(), **options)
+    ).entities
     return {value.text: value.probability.value for value in entity.slots["STATUS"].values}
 
 

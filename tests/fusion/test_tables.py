@@ -20,11 +20,7 @@ from partita.app.fuse import (
     fuse_sources,
     needs_linkage,
     read_sources,
-    table_linker,
 )
-from partita.fusion.entities import Task, add_records, fuse_records
-from partita.fusion.record_files import table_records, table_slots
-from partita.fusion.source_records import merge_records
 from partita.fusion.sources import Content
 from partita.linkage.value_levels import edit_similarities_of
 from partita.options import FuseOptions
@@ -120,17 +116,6 @@ def test_a_table_of_reliability_0_changes_nothing(tables, tmp_path):
     assert entities(fuse_entities(tables, replace(PLAIN, reliability=given_)).fused) == entities(
         without
     )
-
-
-def test_added_records_equal_a_computation_from_scratch(tables):
-    slots = table_slots(tables)
-    *most, last = (table_records(path, slots) for path in tables)
-    before = fuse_records(merge_records(most), Task(slots.schema, linker=table_linker(None)))
-    after = add_records(before, last)
-    whole = merge_records([*most, last])
-    scratch = fuse_records(whole, before.task, before.learned)
-    assert entities(after) == pytest.approx(entities(scratch))
-    assert len(entities(after)) > 10
 
 
 def test_a_column_that_one_table_lacks_is_missing_there(tmp_path):

@@ -50,14 +50,13 @@ from partita.templates.slots import symbol
 from partita.views.fusion import entities_json, fused_json, held_out_tables
 
 if TYPE_CHECKING:
-    from partita.app.train import TrainedModel
     from partita.domains import Domain
     from partita.fusion.entities import EntityChange, FusedRecords, Task
     from partita.fusion.record_files import Slots
     from partita.fusion.record_sets import Known, LinkedTable, Linker
     from partita.fusion.run_results import RunResults
     from partita.fusion.source_records import SourceRecords
-    from partita.linkage.record_tables import RecordTable
+    from partita.linkage.record_tables import LinkageEngine
 
 
 DOMAIN = "depots"
@@ -362,8 +361,7 @@ def _ids_agree(tables: Sequence[Mapping[str, Mapping[str, str]]]) -> bool:
 
 def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) -> EntityFusion:
     """Link the records and reports of all sources, and fuse each entity."""
-    from partita.app.solve import parameters_path
-    from partita.domains import find_domain, maximum_entropy
+    from partita.domains import find_domain
     from partita.fusion.record_files import table_slots
     from partita.fusion.run_results import read_run_results
     from partita.fusion.source_records import merge_records
@@ -375,12 +373,11 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
     if hierarchies := [one for one in read if one.kind == HIERARCHY]:
         problem = "is a hierarchy, which is for claims; reports and records follow their domain"
         raise InputError(problem, file=hierarchies[0].name)
-    if not chosen.domain and chosen.parameters is None and _plain_tables(read):
+    if not chosen.domain and _plain_tables(read):
         _refuse_one_source(read)
         slots = table_slots(one.table for one in read if one.kind == RECORDS)
         records = merge_records(_records(read, slots, {}, failures))
-        linker = table_linker(chosen.engine)
-        task = _task(chosen, records, slots.schema, linker=linker)
+        task = _task(chosen, records, slots.schema, of_tables=True, engine=chosen.engine)
         fusion = _entities(task, records, chosen, "", _row_id_notes(records))
         return replace(fusion, failures=tuple(failures))
     runs: dict[str, RunResults] = {}
@@ -389,11 +386,8 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
             runs[one.name] = read_run_results(one)
     name = chosen.domain or _domain([*runs.values()]) or DOMAIN
     domain = find_domain(name)
-    if (path := parameters_path(chosen.parameters)) is not None:
-        domain = domain.with_parameters(path)
-    model = maximum_entropy(domain.pair_model("evidential"))
     records = merge_records(_records(read, _slots(domain), runs, failures))
-    task = _task(chosen, records, domain.schema, model=model)
+    task = _task(chosen, records, domain.schema)
     fusion = _entities(task, records, chosen, Path(name).name, ())
     return replace(fusion, failures=tuple(failures))
 
@@ -403,6 +397,7 @@ def _task(options: FuseOptions, records: SourceRecords, schema: Schema, **others
 
     return Task(
         schema,
+        record_linker(),
         reliabilities=_reliabilities(options, records.sources),
         tolerance=options.tolerance,
         top=options.top,
@@ -423,19 +418,12 @@ def _entities(
     return EntityFusion(fused, domain, changes, all_notes)
 
 
-def table_linker(engine: str | None, seed: int = 0) -> Linker:
-    """Return how the records of tables are linked: as `partita link` does."""
+def record_linker(seed: int = 0) -> Linker:
+    """Return how records are linked: as `partita link` does."""
     from partita.app.link import link_table
-    from partita.linkage.engines import chosen_engine, open_engine
 
-    def link(
-        table: RecordTable,
-        settings: dict[str, Any] | None,
-        known: Known,
-    ) -> LinkedTable:
-        name = chosen_engine(engine, settings)
-        opened = open_engine(name, table, seed=seed)
-        return link_table(opened, settings, LinkOptions(seed=seed), known=known)
+    def link(engine: LinkageEngine, known: Known) -> LinkedTable:
+        return link_table(engine, None, LinkOptions(seed=seed), known=known)
 
     return link
 
@@ -530,13 +518,7 @@ def _records(
 
 def _record_notes(records: SourceRecords, fused: FusedRecords) -> list[str]:
     ignored = sorted(set(records.sources) - set(fused.records.sources))
-    notes = [f"{name} has reliability 0 and is ignored" for name in ignored]
-    if fused.learned.common:
-        notes.append(
-            f"{len(fused.learned.common):,} names or places that very many share "
-            "are not compared by that alone"
-        )
-    return notes
+    return [f"{name} has reliability 0 and is ignored" for name in ignored]
 
 
 def _refuse_options(options: FuseOptions) -> None:
@@ -781,7 +763,6 @@ def fuse(
     without: str | None = None,
     latest: Sequence[str] = (),
     domain: str = "",
-    parameters: str | os.PathLike[str] | TrainedModel | None = None,
     engine: str | None = None,
     top: int | None = None,
     errors: str = "raise",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -29,58 +28,36 @@ from partita.fusion.fuse import FusionSettings, fuse_slots
 from partita.fusion.kinds import TYPED
 from partita.fusion.open_slots import open_rates
 from partita.fusion.record_sets import (
-    Compared,
-    LinkedTable,
     Linker,
     RecordSet,
     Reliabilities,
-    SetContext,
+    apart_labels,
+    compared_slots,
     known_pairs,
     linked_records,
     linked_sets,
     linked_slots,
-    record_components,
     record_table,
     resolve_judgements,
-    solve_groups,
 )
-from partita.fusion.schema_comparison import Chances, Comparer, Key, SchemaKeys, count_record_pairs
-from partita.fusion.source_records import SourceRecord, SourceRecords, merge_records
-from partita.fusion.trust import (
-    Agreement,
-    agreement,
-    interval,
-    shared_slots,
-)
+from partita.fusion.schema_comparison import Chances, Comparer, SchemaEngine, count_record_pairs
+from partita.fusion.source_records import SourceRecord, SourceRecords
+from partita.fusion.trust import Agreement, SharedSlots, agreement, interval, shared_slots
 from partita.fusion.value_reading import MIN_VALUES
+from partita.linkage.engines import chosen_engine, open_engine
 from partita.linkage.record_tables import RecordTable
-from partita.linkage.record_tables import Settings as LinkSettings
-from partita.pairs.models import MaximumEntropy
 from partita.templates.name import NameType
 from partita.templates.schema import OWN_TYPE, Schema
 
 DEFAULT_RELIABILITY = 0.8  # of a source without any evidence
 
 
-class LearningTask(Protocol):
-    """The part of a task that learning needs."""
-
-    @property
-    def schema(self) -> Schema: ...
-    @property
-    def model(self) -> MaximumEntropy | None: ...
-    @property
-    def tolerance(self) -> float: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedSources:
-    """The model with which each set can be solved on its own.
+    """How reliable sources are, in all and by slot.
 
-    `fixed` are the reliabilities that were set by the user, `chances` the frequencies of values,
-    `common` the blocking keys that are too frequent to be useful. `linked` is the model by which
-    the records of tables without a domain were linked. `documents` are the reliabilities of the
-    documents of sources with several.
+    `fixed` are the reliabilities that were set by the user, `documents` those of the documents of
+    sources with several.
     """
 
     reliabilities: Reliabilities
@@ -88,9 +65,6 @@ class LearnedSources:
     slots: Mapping[str, Parameters]
     counts: tuple[SlotReliability, ...]
     intervals: Mapping[str, tuple[float, float]]
-    chances: Chances | None = None
-    common: frozenset[Key] = frozenset()
-    linked: LinkSettings | None = None
     documents: Mapping[str, float] = field(default_factory=dict)
 
     def interval(self, source: str) -> tuple[float, float]:
@@ -100,40 +74,17 @@ class LearnedSources:
         return self.intervals.get(source) or interval(0.0, 0.0, self.reliabilities[source])
 
 
-def learn(records: SourceRecords, task: LearningTask) -> tuple[LearnedSources, Compared]:
-    """Learn reliabilities from agreement alone; also return the comparisons made for it."""
-    fixed = checked_reliabilities(records.reliabilities)
-    chances = Chances.of_records(records.records, task.schema)
-    common = SchemaKeys(task.schema).crowded(records.records)
-    comparer = Comparer(task.schema, chances, task.model, task.tolerance, common)
-    context = SetContext.of(records, comparer, Reliabilities(fixed, DEFAULT_RELIABILITY))
-    compared = comparer.compare(context.by_id, list(comparer.candidates(records.records)))
-    shared = shared_slots(compared, context.by_id, records.sources)
-    result = agreement(shared, fixed, chances.prior, DEFAULT_RELIABILITY)
-    of = {**result.reliabilities, **result.documents, **fixed}
-    reliabilities = Reliabilities(of, result.unseen)
-    slots = {
-        name: _rates(name, result, len(chances.counts.get(name, ())))
-        for name in (OWN_TYPE, *task.schema.slots)
-    }
-    return LearnedSources(
-        reliabilities, fixed, slots, result.counts, result.intervals, chances, common,
-        documents=result.documents,
-    ), compared  # fmt: skip
-
-
-def _learned_from_tables(
-    table: RecordTable, linked: LinkedTable, used: SourceRecords
+def _learned(
+    shared: SharedSlots, sizes: Mapping[str, int], fixed: Mapping[str, float]
 ) -> LearnedSources:
-    """Learn the reliabilities of sources from the records that were linked."""
-    fixed = checked_reliabilities(used.reliabilities)
-    result = agreement(linked_slots(table, linked), fixed, 0.0, DEFAULT_RELIABILITY)
-    values = {name: len({*texts} - {None}) for name, texts in table.columns.items()}
-    slots = {name: _rates(name, result, size) for name, size in values.items()}
-    reliabilities = Reliabilities({**result.reliabilities, **fixed}, result.unseen)
+    """Learn the reliabilities of sources from how far linked records agree."""
+    result = agreement(shared, fixed, DEFAULT_RELIABILITY)
+    of = {**result.reliabilities, **result.documents, **fixed}
+    slots = {name: _rates(name, result, size) for name, size in sizes.items()}
     return LearnedSources(
-        reliabilities, fixed, slots, result.counts, result.intervals, linked=linked.settings
-    )
+        Reliabilities(of, result.unseen), fixed, slots, result.counts, result.intervals,
+        result.documents,
+    )  # fmt: skip
 
 
 def _rates(slot: str, result: Agreement, values: int) -> Parameters:
@@ -147,26 +98,25 @@ def _rates(slot: str, result: Agreement, values: int) -> Parameters:
 
 
 CERTAIN = Figure.exact(1.0)
-LINKED_BUDGET = Budget(memory=1 << 30, work=1000)  # draws: the error of a value is at most .016
-DEFAULT_BUDGET = Budget(seconds=2.0, memory=1 << 30, work=30_000)  # work, not time: reproducible
+BUDGET = Budget(memory=1 << 30, work=1000)  # draws: the error of a value is at most .016
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """The schema of the records and the options of fusion.
+    """The schema of the records, the linker, and the options of fusion.
 
-    With a `linker`, records are rows of tables without a domain, which it links.
-    In the slots of `latest`, a later statement of a source supersedes its earlier ones.
+    Without a domain, whose schema has types, records are rows of tables: `engine` compares them. In
+    the slots of `latest`, a later statement of a source supersedes its earlier ones.
     """
 
     schema: Schema
-    model: MaximumEntropy | None = None
+    linker: Linker
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     tolerance: float = 0.0
     top: int | None = None
-    budget: Budget = DEFAULT_BUDGET
     seed: int = 0
-    linker: Linker | None = None
+    engine: str | None = None
+    of_tables: bool = False
     latest: frozenset[str] = frozenset()
 
 
@@ -227,20 +177,14 @@ class ResolvedSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedRecords:
-    """The result of fusion.
-
-    `compared` are comparisons by a schema. `compared_pairs` counts the pairs that were compared,
-    out of `pairs` in total; `recomputed` is the number of sets that were solved in this call.
-    """
+    """The result of fusion; `compared` counts the pairs that were compared, of `pairs` in total."""
 
     records: SourceRecords
     task: Task
     learned: LearnedSources
     sets: tuple[ResolvedSet, ...]
-    compared: Compared
-    compared_pairs: int
+    compared: int
     pairs: int
-    recomputed: int
     notes: tuple[str, ...] = ()
 
     @property
@@ -270,80 +214,56 @@ class FusedRecords:
         return tuple(one.set.distribution for one in self.sets if one.set.distribution is not None)
 
 
-def fuse_records(
-    records: SourceRecords, task: Task, learned: LearnedSources | None = None
-) -> FusedRecords:
-    """Fuse records into entities; with `learned`, no reliabilities are estimated."""
+def fuse_records(records: SourceRecords, task: Task) -> FusedRecords:
+    """Link records, and fuse the values of each cluster."""
     used = _drop_unreliable(records, task)
-    if learned is not None:
-        learned = _with_reliabilities(learned, used.reliabilities)
-    if task.linker is not None:
-        return _fuse_tables(used, task, task.linker, learned)
-    if learned is not None:
-        return _fuse(used, task, learned, {}, {}, None)
-    model, compared = learn(used, task)
-    return _fuse(used, task, model, compared, {}, frozenset())
-
-
-def _fuse_tables(
-    used: SourceRecords, task: Task, linker: Linker, learned: LearnedSources | None
-) -> FusedRecords:
-    """Link the records of tables and fuse the values of each cluster."""
     notes: list[str] = []
-    records = linked_records(used)
-    table = record_table(records, task.schema, notes.append)
-    by_id = {one.id: one for one in records}
-    named = {str(name): one for name, one in zip(table.ids, records, strict=True)}
+    fixed = checked_reliabilities(used.reliabilities)
+    comparer = Comparer(task.schema, Chances.of_records(used.records, task.schema), task.tolerance)
+    if len(used) > 1:
+        sets, shared, compared = _linked(used, task, comparer, notes.append)
+    else:
+        sets, compared = [RecordSet(used.records)], 0
+        shared = shared_slots({}, {}, used.sources, np.zeros(0))
+    counts = comparer.chances.counts
+    sizes = {name: len(counts.get(name, ())) for name in (OWN_TYPE, *task.schema.slots)}
+    learned = _learned(shared, sizes, fixed)
+    resolved = tuple(_resolve_sets(sets, task, learned))
+    pairs = count_record_pairs(used.records)
+    return FusedRecords(used, task, learned, resolved, compared, pairs, tuple(notes))
+
+
+def _linked(
+    used: SourceRecords, task: Task, comparer: Comparer, note: Callable[[str], None]
+) -> tuple[list[RecordSet], SharedSlots, int]:
+    """Return the sets of linked records, what linked records share, and how many were compared."""
+    ordered = linked_records(used) if task.of_tables else used.records
+    by_id = {one.id: one for one in ordered}
     judgements = {
         two: [(name, p, used.reliabilities.get(name, DEFAULT_RELIABILITY)) for name, p in said]
         for two, said in resolve_judgements(used.judgements, by_id).items()
         if two[0] != two[1]
     }
-    known = known_pairs(records, judgements)
-    settings = None if learned is None else learned.linked
-    linked = linker(table, settings, known)
-    model = learned or _learned_from_tables(table, linked, used)
-    sets = linked_sets(linked, named, judgements, task.top, LINKED_BUDGET, task.seed)
-    resolved = tuple(_resolve_sets(sets, task, model))
-    pairs = count_record_pairs(used.records)
-    return FusedRecords(
-        used, task, model, resolved, {}, linked.compared, pairs, len(sets), tuple(notes)
-    )
-
-
-def add_records(fused: FusedRecords, more: SourceRecords) -> FusedRecords:
-    """Add records, keeping what was learned; sets that they do not touch stay as they are.
-
-    Records of tables are linked again by the model learned before.
-    """
-    new = _drop_unreliable(more, fused.task)
-    merged = merge_records([fused.records, new])
-    if fused.task.linker is not None:
-        return fuse_records(merged, fused.task, fused.learned)
-    touched = {record.id for record in new.records}
-    touched |= {name for judgement in new.judgements for names in judgement.pairs for name in names}
-    touched |= {record.id for record in merged.records if record.object in touched - {""}}
-    kept = {one.set.ids: one for one in fused.sets if touched.isdisjoint(one.set.ids)}
-    learned = _with_reliabilities(fused.learned, merged.reliabilities)
-    return _fuse(merged, fused.task, learned, fused.compared, kept, frozenset(touched))
+    if task.of_tables:
+        table = record_table(ordered, task.schema, note)
+        engine = open_engine(chosen_engine(task.engine), table, seed=task.seed)
+        linked = task.linker(engine, known_pairs(ordered, judgements, {}))
+        shared = linked_slots(table, linked)
+    else:
+        trusted = [used.reliabilities.get(one.source, DEFAULT_RELIABILITY) for one in ordered]
+        table = RecordTable([*by_id], [one.source for one in ordered], {}, ())
+        known = known_pairs(ordered, judgements, used.same_message, task.schema)
+        labels = apart_labels(ordered, used.same_message)
+        linked = task.linker(SchemaEngine(table, ordered, comparer, trusted, labels), known)
+        shared = compared_slots(linked, by_id, used.sources, comparer)
+    named = {str(name): one for name, one in zip(table.ids, ordered, strict=True)}
+    sets = linked_sets(linked, named, judgements, task.top, BUDGET, task.seed)
+    return sets, shared, linked.compared
 
 
 def fuse_without(fused: FusedRecords, source: str) -> FusedRecords:
     """Fuse again without one source, including all estimates."""
     return fuse_records(fused.records.without(source), fused.task)
-
-
-def _with_reliabilities(
-    learned: LearnedSources, reliabilities: Mapping[str, float]
-) -> LearnedSources:
-    """Add reliabilities set for new sources; one that was estimated before is an error."""
-    new = checked_reliabilities({s: r for s, r in reliabilities.items() if s not in learned.fixed})
-    if estimated := sorted(new.keys() & learned.reliabilities.of.keys()):
-        problem = f"reliability of {estimated[0]} is given now but was estimated before"
-        raise InputError(f"{problem}: fuse everything again")
-    of = {**learned.reliabilities.of, **new}
-    merged = replace(learned.reliabilities, of=of)
-    return replace(learned, reliabilities=merged, fixed={**learned.fixed, **new})
 
 
 def _drop_unreliable(records: SourceRecords, task: Task) -> SourceRecords:
@@ -358,39 +278,6 @@ def _drop_unreliable(records: SourceRecords, task: Task) -> SourceRecords:
             else "the sources make no statements"
         )
     return replace(used, reliabilities=reliabilities)
-
-
-def _fuse(
-    records: SourceRecords,
-    task: Task,
-    learned: LearnedSources,
-    earlier: Compared,
-    kept: Mapping[tuple[str, ...], ResolvedSet],
-    touched: frozenset[str] | None,
-) -> FusedRecords:
-    context = SetContext.of(records, _comparer(task, learned), learned.reliabilities)
-    compared = _compare_new(context, earlier, touched)
-    groups = [tuple(group) for group in record_components(context, compared)]
-    changed = [group for group in groups if group not in kept]
-    sets_ = solve_groups(context, changed, compared, task.top, task.budget, task.seed)
-    resolved = dict(zip(changed, _resolve_sets(sets_, task, learned), strict=True))
-    sets = tuple(kept[group] if group in kept else resolved[group] for group in groups)
-    pairs = count_record_pairs(records.records)
-    return FusedRecords(records, task, learned, sets, compared, len(compared), pairs, len(changed))
-
-
-def _comparer(task: Task, learned: LearnedSources) -> Comparer:
-    assert learned.chances is not None
-    return Comparer(task.schema, learned.chances, task.model, task.tolerance, learned.common)
-
-
-def _compare_new(
-    context: SetContext, earlier: Compared, touched: frozenset[str] | None
-) -> Compared:
-    """Return the earlier comparisons and those of the new candidate pairs."""
-    pairs = context.comparer.candidates(context.records.records, touched)
-    new = [names for names in pairs if names not in earlier]
-    return {**earlier, **context.comparer.compare(context.by_id, new)}
 
 
 def _resolve_sets(

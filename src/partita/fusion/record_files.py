@@ -20,8 +20,14 @@ from partita.fusion.claim_files import (
     read_share,
     says_same,
 )
-from partita.fusion.set_beliefs import PairBelief
-from partita.fusion.source_records import RECORD, Origin, SourceRecord, SourceRecords, row_object
+from partita.fusion.source_records import (
+    RECORD,
+    Origin,
+    PairBelief,
+    SourceRecord,
+    SourceRecords,
+    row_object,
+)
 from partita.fusion.value_reading import decode_value
 from partita.linkage.record_tables import unique_id_column
 from partita.tables import Table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -22,22 +22,16 @@ from partita.core import (
     PairProbabilities,
     pair,
 )
-from partita.errors import Contradiction, PartitaError, TotalConflict
-from partita.fusion.schema_comparison import (
-    Comparer,
-    Comparison,
-    compatible_records,
-    component_names,
-)
-from partita.fusion.set_beliefs import Masses, PairBelief, certain_sources, combine_pairs
-from partita.fusion.source_records import SourceRecord, SourceRecords
-from partita.fusion.trust import SharedSlots
+from partita.errors import PartitaError, TotalConflict
+from partita.fusion.schema_comparison import CERTAIN, Comparer, can_match, compatible_records
+from partita.fusion.source_records import PairBelief, SourceRecord, SourceRecords
+from partita.fusion.trust import SharedSlots, shared_slots
 from partita.linkage.pair_features import ColumnValues, PairEnds
 from partita.linkage.record_columns import cell_text
 from partita.linkage.record_tables import (
+    LinkageEngine,
     RecordTable,
     Scored,
-    Settings,
     columns_to_compare,
     dated,
     record_ids,
@@ -46,7 +40,8 @@ from partita.linkage.sets import Sets
 from partita.pairs.models import probability
 from partita.templates.schema import Schema
 
-CERTAIN = 1000.0  # log₂ of the odds of two records that are known to be the same
+# log₂ of the odds of two entities that a message distinguishes, beside what it says of them
+SPLIT_WEIGHT = -3.17
 Known = Callable[[Scored], Scored]
 Judged = Mapping[Pair, Sequence[tuple[str, float, float]]]  # source, probability, reliability
 
@@ -54,8 +49,6 @@ Judged = Mapping[Pair, Sequence[tuple[str, float, float]]]  # source, probabilit
 class LinkedTable(Protocol):
     """Clusters of records, as `partita.link` makes them."""
 
-    @property
-    def settings(self) -> Settings: ...
     @property
     def compared(self) -> int: ...
     @property
@@ -66,15 +59,7 @@ class LinkedTable(Protocol):
     def clusters(self) -> Mapping[Id, Sequence[Id]]: ...
 
 
-class Linker(Protocol):
-    """Link the records of a table: by a model given or trained, and by what else is known."""
-
-    def __call__(
-        self,
-        table: RecordTable,
-        settings: Settings | None,
-        known: Known,
-    ) -> LinkedTable: ...
+Linker = Callable[[LinkageEngine, Known], LinkedTable]  # given what else is known of pairs
 
 
 def linked_records(records: SourceRecords) -> list[SourceRecord]:
@@ -115,32 +100,40 @@ def _cell(value: Any) -> str | None:
 def known_pairs(
     records: Sequence[SourceRecord],
     judgements: Judged,
+    same_message: Mapping[Pair, float],
+    schema: Schema | None = None,
 ) -> Known:
-    """Return how scores change by the objects that records name, and by judgements.
+    """Return how scores change by what is known of pairs beside their values.
 
-    Records of one object are the same; a source that names two objects means two. A judgement of
-    reliability r that gives probability p has the odds (1 - r + r p) / (1 - r p).
+    Records of one object are the same; a source that names two objects means two. With a schema,
+    records that cannot match are not the same, and entities of one message are so as far as it says
+    in `same_message`. A judgement of reliability r that gives probability p has the odds
+    (1 - r + r p) / (1 - r p).
     """
     place = {one.id: n for n, one in enumerate(records)}
     named = {name: n for n, name in enumerate(dict.fromkeys(map(_object, records)))}
     objects = np.array([named[_object(one)] if _object(one) else -1 for one in records])
-    sources = np.array([one.source for one in records])
-    judged: dict[tuple[int, int], float] = {}
-    for names, claims in judgements.items():
-        low, high = sorted(place[name] for name in names)
-        judged[low, high] = sum(judged_weight(p, reliability) for _, p, reliability in claims)
+    sources = [one.source for one in records]
+    judged = {_two(names, place): _judged(names, said) for names, said in judgements.items()}
+    together = {_two(names, place): p for names, p in same_message.items()}
+
+    def apart(a: int, b: int) -> bool:
+        if schema is not None:
+            possible = compatible_records if (a, b) in together else can_match
+            return not possible(records[a], records[b], schema)
+        return sources[a] == sources[b] and bool(min(objects[a], objects[b]) >= 0)
 
     def changed(scored: Scored) -> Scored:
-        if not judged and (objects < 0).all():
+        if schema is None and not judged and (objects < 0).all():
             return scored
         weight = {(int(a), int(b)): float(w) for a, b, w in zip(
             scored.left, scored.right, scored.weight, strict=True)}  # fmt: skip
+        weight |= {two: SPLIT_WEIGHT + judged_weight(p, 1.0) for two, p in together.items()}
         unlisted = ForestParameters().unlisted_probability
         for two, more in judged.items():
             weight[two] = weight.get(two, float(np.log2(unlisted / (1.0 - unlisted)))) + more
-        for a, b in weight:
-            if sources[a] == sources[b] and min(objects[a], objects[b]) >= 0:
-                weight[a, b] = -CERTAIN
+        related = {*weight, *(_rivals(weight) if schema is not None else ())}
+        weight |= {two: -CERTAIN for two in related if apart(*two)}
         weight |= dict.fromkeys(_same_object(objects), CERTAIN)
         left, right = np.array(sorted(weight), dtype=np.int64).reshape(-1, 2).T
         values = np.array([weight[two] for two in sorted(weight)])
@@ -149,9 +142,52 @@ def known_pairs(
     return changed
 
 
+def _two(names: Pair, place: Mapping[str, int]) -> tuple[int, int]:
+    low, high = sorted(place[name] for name in names)
+    return low, high
+
+
+def _rivals(weight: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of records that are both compared with a third record."""
+    compared: dict[int, list[int]] = {}
+    for a, b in weight:
+        compared.setdefault(a, []).append(b)
+        compared.setdefault(b, []).append(a)
+    for members in compared.values():
+        yield from combinations(sorted(members), 2)
+
+
+def apart_labels(records: Sequence[SourceRecord], same_message: Iterable[Pair]) -> list[str]:
+    """Return labels such that records with equal ones are never the same.
+
+    These are those of a message that tells its entities apart, and the rows of a table in which all
+    have names of their own.
+    """
+    doubted = {name for two in same_message for name in two}
+    named: dict[str, list[str]] = {}
+    for one in records:
+        named.setdefault(one.source, []).append(one.object)
+    distinct = {name for name, ids in named.items() if "" not in ids and len({*ids}) == len(ids)}
+    return [
+        one.source if one.source in distinct
+        else one.id if one.id in doubted or not one.is_document
+        else one.document
+        for one in records
+    ]  # fmt: skip
+
+
 def _object(record: SourceRecord) -> str:
     """Return the object that a record names, if it is more than the id of a row."""
     return "" if record.row_id else record.object
+
+
+def _judged(names: Pair, said: Sequence[tuple[str, float, float]]) -> float:
+    """Return what judgements about a pair add to its score; certain ones must not contradict."""
+    certain = [(source, p) for source, p, reliability in said if reliability == 1.0]
+    if {0.0, 1.0} <= {p for _, p in certain}:
+        two = " = ".join(names)
+        raise TotalConflict([f"{source} (on {two})" for source, p in certain if p in (0.0, 1.0)])
+    return sum(judged_weight(p, reliability) for _, p, reliability in said)
 
 
 def judged_weight(p: float, reliability: float) -> float:
@@ -196,9 +232,22 @@ def linked_slots(table: RecordTable, linked: LinkedTable) -> SharedSlots:
     left, right = (source[end[number]] for end in ends)
     return SharedSlots(
         number, left, right, slot, shares, np.ones(len(shares)), (left != right).astype(np.float64),
-        np.zeros(len(ends.left)), sources, np.arange(len(sources)), sources, names, claims,
-        linked.pair_probabilities,
+        linked.pair_probabilities, sources, np.arange(len(sources)), sources, names, claims,
     )  # fmt: skip
+
+
+def compared_slots(
+    linked: LinkedTable,
+    records: Mapping[str, SourceRecord],
+    sources: Sequence[str],
+    comparer: Comparer,
+) -> SharedSlots:
+    """Return the slots that both records of a linked pair fill, compared by a schema."""
+    left, right = _ends(linked.solved_sets, [*records])
+    every = [*records.values()]
+    both = ((every[a], every[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True))
+    compared = {(a.id, b.id): comparer.compare(a, b) for a, b in both}
+    return shared_slots(compared, records, sources, linked.pair_probabilities)
 
 
 def _ends(sets: Sets, ids: Sequence[Id]) -> PairEnds:
@@ -207,14 +256,6 @@ def _ends(sets: Sets, ids: Sequence[Id]) -> PairEnds:
     numbers = np.array([place[name] for name in sets.ids], dtype=np.int64)
     offset = np.repeat(sets.starts[:-1], np.diff(sets.row_starts))
     return PairEnds(numbers[sets.left + offset], numbers[sets.right + offset])
-
-
-MIN_LINK = 0.02  # a less probable pair does not link two records
-NO_EVIDENCE = -1.0  # log-odds of two records of a set without a common key or contradiction
-SPLIT_ERROR = 0.1  # P(two entities that a message distinguishes are the same)
-MODEL_SOURCE, MESSAGE_SOURCE = "the pair model", "the message itself"
-
-Compared = Mapping[Pair, Comparison]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,102 +272,23 @@ class Reliabilities:
         """Return the reliability of a record's document, or else of its source."""
         return self.of.get(record.document, self[record.source])
 
-    def both(self, left: SourceRecord, right: SourceRecord) -> float:
-        return self.record(left) * self.record(right)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordSet:
-    """Accounts that may describe one entity, with their distribution (None for a single record).
+    """Records that may describe one entity, with their distribution (None for a single record).
 
-    `answer` has the records of each entity, by number.
+    `answer` has the records of each entity, by number, `conflicts` the pairs about which sources
+    contradict each other.
     """
 
     records: tuple[SourceRecord, ...]
     distribution: Distribution | None = None
-    masses: Masses | None = None
+    conflicts: Mapping[Pair, float] = field(default_factory=dict)
     answer: tuple[tuple[int, ...], ...] = ((0,),)
 
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(record.id for record in self.records)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SetContext:
-    """The records, comparer and reliabilities that sets are built from."""
-
-    records: SourceRecords
-    comparer: Comparer
-    reliabilities: Reliabilities
-    by_id: Mapping[str, SourceRecord]
-    judgements: Mapping[Pair, list[tuple[str, float]]]
-
-    @classmethod
-    def of(
-        cls,
-        records: SourceRecords,
-        comparer: Comparer,
-        reliabilities: Reliabilities,
-    ) -> SetContext:
-        by_id = {record.id: record for record in records.records}
-        return cls(
-            records,
-            comparer,
-            reliabilities,
-            by_id,
-            resolve_judgements(records.judgements, by_id),
-        )
-
-    def log_odds(self, names: Pair, comparison: Comparison) -> float:
-        reliability = self.reliabilities.both(self.by_id[names[0]], self.by_id[names[1]])
-        return comparison.log_odds(reliability, self.comparer.prior)
-
-
-def record_components(context: SetContext, compared: Compared) -> list[list[str]]:
-    """Return the connected components of the records under links, in order."""
-    names = [record.id for record in context.records.records]
-    component = component_names(names, _links(context, compared))
-    members: dict[str, list[str]] = {}
-    for name in names:
-        members.setdefault(component[name], []).append(name)
-    return list(members.values())
-
-
-def _links(context: SetContext, compared: Compared) -> Iterator[Pair]:
-    threshold = float(np.log(MIN_LINK / (1.0 - MIN_LINK)))
-    for names, comparison in compared.items():
-        left, right = (context.by_id[name] for name in names)
-        same = left.object and left.object == right.object
-        if same or context.log_odds(names, comparison) >= threshold:
-            yield names
-    for names, claims in context.judgements.items():
-        if names[0] != names[1] and any(p >= MIN_LINK for _, p in claims):
-            yield names
-
-
-def solve_groups(
-    context: SetContext,
-    groups: Sequence[Sequence[str]],
-    compared: Compared,
-    top: int | None = None,
-    budget: Budget | None = None,
-    seed: int = 0,
-) -> list[RecordSet]:
-    """Return every group with its distribution, in order."""
-    problems = [_set(context, group, compared) if len(group) > 1 else None for group in groups]
-    pairs = [problem[0] for problem in problems if problem is not None]
-    answers = iter(solve_many(pairs, "evidential", top=top, budget=budget, seed=seed))
-    sets = []
-    for group, problem in zip(groups, problems, strict=True):
-        records = tuple(context.by_id[name] for name in group)
-        if problem is None:
-            sets.append(RecordSet(records))
-            continue
-        answer = _check_answer(next(answers), context.records.judgements)
-        cells = _numbered_cells(group, answer.most_probable)
-        sets.append(RecordSet(records, answer, problem[1], cells))
-    return sets
 
 
 def linked_sets(
@@ -342,7 +304,7 @@ def linked_sets(
     `records` are by the ids that the linker knows them by.
     """
     sets = linked.solved_sets
-    problems = [_of_records(problem, records) for problem in sets.pairs()]
+    problems = [_of_records(problem, records, judgements) for problem in sets.pairs()]
     solved = solve_many(
         problems, "forest", parameters=ForestParameters(), top=top, budget=budget, seed=seed
     )
@@ -351,135 +313,54 @@ def linked_sets(
     by_id = {one.id: one for one in records.values()}
     found = [RecordSet((records[one.id],)) for one in sets.singletons]
     for problem, answer in zip(problems, solved, strict=True):
+        if isinstance(answer, PartitaError):
+            raise answer
         names = problem.set.ids
-        cells: dict[int, list[str]] = {}
-        for name in names:
-            cells.setdefault(cluster[name], []).append(name)
+        cells: dict[int, list[int]] = {}
+        for place, name in enumerate(names):
+            cells.setdefault(cluster[name], []).append(place)
         found.append(RecordSet(
             tuple(by_id[name] for name in names),
-            _check_answer(answer, ()),
-            _judged_masses(problem, judgements),
-            _numbered_cells(names, cells.values()),
+            answer,
+            dict(_conflicts(problem, judgements)),
+            tuple(sorted(map(tuple, cells.values()))),
         ))  # fmt: skip
     order = {name: n for n, name in enumerate(by_id)}
     return sorted(found, key=lambda one: order[one.ids[0]])
 
 
 def _of_records(
-    problem: PairProbabilities, records: Mapping[str, SourceRecord]
+    problem: PairProbabilities, records: Mapping[str, SourceRecord], judgements: Judged
 ) -> PairProbabilities:
-    """Return a set whose templates are those of the records."""
+    """Return a set of records: those of one object are the same, and certain judgements hold."""
     given = problem.set
+    members = [records[name] for name in given.ids]
     apart, must = (
         frozenset(pair(records[a].id, records[b].id) for a, b in pairs)
         for pairs in (given.incompatible, given.must)
     )
-    templates = tuple(records[name].template for name in given.ids)
-    return replace(problem, set=CoreferenceSet(templates, apart, must, templates[0].id))
+    pairs = combinations(sorted(one.id for one in members), 2)
+    certain = {(two, p) for two in pairs for _, p, r in judgements.get(two, ()) if r == 1.0}
+    apart |= {two for two, p in certain if p == 0.0}
+    same = {pair(a.id, b.id) for a, b in combinations(members, 2) if _object(a) == _object(b) != ""}
+    same |= {two for two, p in certain if p == 1.0}
+    templates = tuple(one.template for one in members)
+    sets = CoreferenceSet(templates, apart, must | (same - apart), templates[0].id)
+    return replace(problem, set=sets)
 
 
-def _judged_masses(problem: PairProbabilities, judgements: Judged) -> Masses | None:
-    """Return the masses of the scores and the judgements about a set, if there are judgements."""
-    names = problem.set.ids
-    judged = {two: judgements[two] for two in combinations(sorted(names), 2) if two in judgements}
-    if not judged:
-        return None
-    place = {name: n for n, name in enumerate(names)}
-    beliefs = []
-    for two, said in judged.items():
-        odds = log_odds(problem.matrix[place[two[0]], place[two[1]]][None])
-        odds = odds - np.log(2.0) * sum(judged_weight(p, r) for _, p, r in said)
-        beliefs.append(PairBelief(MODEL_SOURCE, {two: float(probability(odds)[0])}))
-        beliefs += [PairBelief(source, {two: p}, r) for source, p, r in said]
-    return combine_pairs(problem.set, beliefs)[1]
-
-
-def _numbered_cells(
-    names: Sequence[str], cells: Iterable[Iterable[str]]
-) -> tuple[tuple[int, ...], ...]:
-    place = {name: n for n, name in enumerate(names)}
-    return tuple(sorted(tuple(sorted(place[name] for name in cell)) for cell in cells))
-
-
-def _check_answer(
-    answer: Distribution | PartitaError, judgements: Sequence[PairBelief]
-) -> Distribution:
-    if isinstance(answer, Contradiction):
-        certain_names = certain_sources(judgements)
-        raise TotalConflict([*certain_names, f"what is known ({answer})"]) from answer
-    if isinstance(answer, PartitaError):
-        raise answer
-    return answer
-
-
-def _set(
-    context: SetContext, group: Sequence[str], compared: Compared
-) -> tuple[PairProbabilities, Masses]:
-    records = [context.by_id[name] for name in group]
-    schema = context.comparer.schema
-    apart, must, undecided = set(), set(), []
-    for left, right in combinations(records, 2):
-        names = pair(left.id, right.id)
-        if left.object and left.object == right.object:
-            must.add(names)
-        elif _same_message(left, right):
-            if not (
-                context.records.same_message.get(names) and compatible_records(left, right, schema)
-            ):
-                apart.add(names)
-        elif context.comparer.cannot_match(left, right):
-            apart.add(names)
-        else:
-            undecided.append(names)
-    across = dict(_log_odds_of_pairs(context, undecided, compared))
-    apart |= {names for names, odds in across.items() if odds == -np.inf}
-    templates = CoreferenceSet(
-        tuple(one.template for one in records), frozenset(apart), frozenset(must), group[0]
-    )
-    log_odds = {names: odds for names, odds in across.items() if names not in apart}
-    return combine_pairs(
-        templates, list(_pair_beliefs(context, set(templates.ids), log_odds, apart | must))
-    )
-
-
-def _same_message(left: SourceRecord, right: SourceRecord) -> bool:
-    return (left.source, left.message) == (right.source, right.message)
-
-
-def _log_odds_of_pairs(
-    context: SetContext, pairs: Sequence[Pair], compared: Compared
-) -> Iterator[tuple[Pair, float]]:
-    """Yield log-odds; pairs outside blocking that agree get at least `NO_EVIDENCE`."""
-    missing = [names for names in pairs if names not in compared]
-    new_comparisons = context.comparer.compare(context.by_id, missing)
-    for names in pairs:
-        odds = context.log_odds(names, compared.get(names) or new_comparisons[names])
-        no_evidence = names in new_comparisons and not new_comparisons[names].contradicts
-        yield names, max(odds, NO_EVIDENCE) if no_evidence else odds
-
-
-def _pair_beliefs(
-    context: SetContext,
-    ids: set[str],
-    log_odds: Mapping[Pair, float],
-    settled_pairs: Iterable[Pair],
-) -> Iterator[PairBelief]:
-    shares = probability(np.array(list(log_odds.values()), dtype=float))
-    yield PairBelief(MODEL_SOURCE, dict(zip(log_odds, shares.tolist(), strict=True)))
-    same_message: dict[str, dict[Pair, float]] = {}
-    decided = set(settled_pairs)
-    judgements: dict[str, dict[Pair, float]] = {}
-    for names in combinations(sorted(ids), 2):
-        if names in context.records.same_message and names not in decided:
-            source = context.by_id[names[0]].source
-            same_message.setdefault(source, {})[names] = context.records.same_message[names]
-        for source, p in context.judgements.get(names, ()):
-            judgements.setdefault(source, {})[names] = p
-    for source, pairs in sorted(same_message.items()):
-        yield PairBelief(source, pairs, context.reliabilities[source])
-        yield PairBelief(MESSAGE_SOURCE, dict.fromkeys(pairs, SPLIT_ERROR))
-    for source, pairs in sorted(judgements.items()):
-        yield PairBelief(source, pairs, context.reliabilities[source])
+def _conflicts(problem: PairProbabilities, judgements: Judged) -> Iterator[tuple[Pair, float]]:
+    """Yield Dempster's κ of the score of a pair and the judgements about it."""
+    place = {name: n for n, name in enumerate(problem.set.ids)}
+    for two in combinations(sorted(place), 2):
+        if said := judgements.get(two):
+            odds = log_odds(problem.matrix[place[two[0]], place[two[1]]][None])
+            odds = odds - np.log(2.0) * sum(judged_weight(p, r) for _, p, r in said)
+            together = float(probability(odds)[0])
+            apart = 1.0 - together
+            for _, p, r in said:
+                together, apart = together * (1.0 - r + r * p), apart * (1.0 - r * p)
+            yield two, 1.0 - together - apart
 
 
 def resolve_judgements(

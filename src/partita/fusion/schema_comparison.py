@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from partita.core import FloatArray, IntArray, Template, linked_components
+from partita.core import FloatArray
 from partita.fusion.source_records import SourceRecord
 from partita.fusion.value_reading import close
-from partita.pairs.characteristics import feature_offsets, pair_log_odds
-from partita.pairs.columns import template_columns
-from partita.pairs.models import MaximumEntropy
+from partita.linkage.record_tables import RecordTable, Scored, Settings
 from partita.templates.entity_types import EntityType, HierarchyType
 from partita.templates.name import Name, NamedPlace, PlaceType, split_name
 from partita.templates.quantities import Date, Measurement, Number
@@ -94,35 +92,30 @@ def candidates(
     records: Iterable[SourceRecord],
     schema: Schema,
     common: frozenset[Key] = frozenset(),
-    touched: frozenset[str] | None = None,
 ) -> Iterator[Two]:
-    """Yield every pair worth comparing once, as sorted ids.
-
-    With `touched`, yield only pairs with at least one touched record.
-    """
+    """Yield every pair worth comparing once, as sorted ids."""
     ordered = sorted(records, key=lambda record: record.id)
     stored, searched = SchemaKeys(schema).indexes(ordered)
     pairs = {(min(n, other), max(n, other)) for key, found in stored.items() if key not in common
              for other in searched.get(key, ()) for n in found if n != other}  # fmt: skip
     for a, b in sorted(pairs, key=lambda two: two[::-1]):
         left, right = ordered[a], ordered[b]
-        new = touched is None or not touched.isdisjoint((left.id, right.id))
-        if new and not cannot_match(left, right, schema):
+        if can_match(left, right, schema):
             yield left.id, right.id
 
 
-def cannot_match(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
-    """Return whether two records cannot be the same entity.
+def can_match(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
+    """Return whether two records can be the same entity.
 
-    This holds for incompatible sorts, for one and several, for two records of one message, and for
-    two objects that a source names differently.
+    Not so for incompatible sorts, for one and several, for two records of one message, and for two
+    objects that a source names differently.
     """
     if left.object and left.object == right.object:
-        return False
+        return True
     named = left.object and right.object
     if left.source == right.source and (left.message == right.message or named):
-        return True
-    return not compatible_records(left, right, schema)
+        return False
+    return compatible_records(left, right, schema)
 
 
 def compatible_records(left: SourceRecord, right: SourceRecord, schema: Schema) -> bool:
@@ -178,19 +171,6 @@ def _generic_words(schema: Schema) -> frozenset[str]:
     """Return the words that occur in the names of types."""
     types: Mapping[str, Any] = {} if schema.types is None else schema.types.parents
     return frozenset(word for entity_type in types for word in split_name(entity_type))
-
-
-Link = tuple[str, str]
-
-
-def component_names(names: Iterable[str], links: Iterable[Link]) -> dict[str, str]:
-    """Return for each name the first name, in order, of its component."""
-    unique = dict.fromkeys(names)
-    ordered = sorted(unique)
-    position = {name: n for n, name in enumerate(ordered)}
-    ends = np.array([(position[a], position[b]) for a, b in links], dtype=np.int64).reshape(-1, 2)
-    component = linked_components(len(ordered), ends[:, 0], ends[:, 1]).tolist()
-    return {name: ordered[component[position[name]]] for name in unique}
 
 
 UNSEEN_ENTITIES = 100.0  # A: entities that no source may have described
@@ -284,32 +264,20 @@ def _share(names: frozenset[str], hierarchy: Any) -> float:
 
 
 Two = tuple[str, str]
-BATCH_RECORDS = 64  # records per batch
-SLOT_CHARACTERISTICS = frozenset(
-    {"slot_relation", "values_in_common", "same_long_name", "sort_agreement", "names"}
-)
-TEXT_CHARACTERISTICS = frozenset(
-    {"number_agreement", "gender_agreement", "heads", "modifiers", "overlap", "same_text"}
-)  # records have no text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """A pair: the pair model's score, and for each slot both fill (slot, share c, confidence).
+    """A pair: for each slot that both records fill (slot, share c, confidence).
 
     A share of 0 is a contradiction; the confidence is the product of the values' probabilities.
     """
 
-    context: float
     slots: tuple[tuple[str, float, float], ...]
-
-    @property
-    def contradicts(self) -> bool:
-        return any(share == 0.0 for _, share, _ in self.slots)
 
     def log_odds(self, reliability: float, prior: float) -> float:
         """Return the log-odds, given the product of both sources' reliabilities."""
-        total = prior + self.context
+        total = prior
         for _, share, confidence in self.slots:
             rho = reliability * confidence
             odds = rho / share + 1.0 - rho if share else 1.0 - rho
@@ -319,40 +287,15 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparer:
-    """Compare records by a schema, the frequencies of its values, a pair model and a tolerance."""
+    """Compare records by a schema, the frequencies of its values and a tolerance."""
 
     schema: Schema
     chances: Chances
-    model: MaximumEntropy | None = None
     tolerance: float = 0.0
-    common: frozenset[Key] = frozenset()
     _cache: dict[tuple[str, Value, Value], float] = field(default_factory=dict, repr=False)
 
-    @property
-    def prior(self) -> float:
-        return self.chances.prior
-
-    def cannot_match(self, left: SourceRecord, right: SourceRecord) -> bool:
-        """Return whether two records cannot be the same entity."""
-        return cannot_match(left, right, self.schema)
-
-    def candidates(
-        self, records: Iterable[SourceRecord], touched: frozenset[str] | None = None
-    ) -> Iterator[Two]:
-        """Yield the pairs worth comparing, as sorted ids."""
-        return candidates(records, self.schema, self.common, touched)
-
-    def compare(
-        self, records: Mapping[str, SourceRecord], pairs: Sequence[Two]
-    ) -> dict[Two, Comparison]:
-        """Return the comparison of every pair of ids."""
-        contexts = dict(zip(pairs, self._contexts(records, pairs).tolist(), strict=True))
-        return {
-            names: Comparison(
-                contexts[names], tuple(self._slots(records[names[0]], records[names[1]]))
-            )
-            for names in pairs
-        }
+    def compare(self, left: SourceRecord, right: SourceRecord) -> Comparison:
+        return Comparison(tuple(self._slots(left, right)))
 
     def _slots(self, left: SourceRecord, right: SourceRecord) -> Iterator[tuple[str, float, float]]:
         for name in (OWN_TYPE, *self.schema.slots):
@@ -375,51 +318,6 @@ class Comparer:
                 self._cache[key] = max(self.chances.of(name, a), self.chances.of(name, b))
         return self._cache[key]
 
-    def _contexts(self, records: Mapping[str, SourceRecord], pairs: Sequence[Two]) -> FloatArray:
-        """Return Σ λ f of all pairs, averaged over both orders of the two."""
-        scores = np.zeros(len(pairs))
-        if self.model is None:
-            return scores
-        for batch in _batches(pairs):
-            names = sorted({name for n in batch for name in pairs[n]})
-            place = {name: n for n, name in enumerate(names)}
-            left = np.array([place[pairs[n][0]] for n in batch])
-            right = np.array([place[pairs[n][1]] for n in batch])
-            templates = [records[name].template for name in names]
-            last = len(names) - 1
-            forward = _scores(self.model, self.schema, templates, left, right)
-            backward = _scores(self.model, self.schema, templates[::-1], last - left, last - right)
-            scores[batch] = (forward + backward) / 2
-        return scores
-
-
-def _scores(
-    model: MaximumEntropy,
-    schema: Schema,
-    templates: Sequence[Template],
-    left: IntArray,
-    right: IntArray,
-) -> FloatArray:
-    """Return Σ λ f over what can be observed across messages; for records only the slots."""
-    codes = model.codes(template_columns(templates, schema=schema), left, right)
-    slots, words = (
-        pair_log_odds(codes, model.characteristics, _kept(model, names))
-        for names in (SLOT_CHARACTERISTICS, TEXT_CHARACTERISTICS)
-    )
-    worded = np.array([bool(template.head or template.text) for template in templates])
-    score: FloatArray = slots + np.where(worded[left] & worded[right], words, 0.0)
-    return score
-
-
-def _kept(model: MaximumEntropy, names: frozenset[str]) -> FloatArray:
-    """Return the weights of these characteristics, with 0 for the others."""
-    starts = feature_offsets(model.characteristics)
-    mask = np.zeros(len(model.weights))
-    for n, one in enumerate(model.characteristics):
-        mask[starts[n] : starts[n + 1]] = one.name in names
-    kept: FloatArray = model.weights * mask
-    return kept
-
 
 def _repeats_type(a: Value, b: Value, left: SourceRecord, right: SourceRecord) -> bool:
     """Return whether the slot repeats the type, which must not count twice."""
@@ -427,17 +325,57 @@ def _repeats_type(a: Value, b: Value, left: SourceRecord, right: SourceRecord) -
     return same and a == left.values.get(OWN_TYPE) and b == right.values.get(OWN_TYPE)
 
 
-def _batches(pairs: Sequence[Two]) -> Iterator[list[int]]:
-    """Yield batches of pairs, keeping connected records together."""
-    component = component_names((name for two in pairs for name in two), pairs)
-    batch: list[int] = []
-    names: set[str] = set()
-    for n in sorted(range(len(pairs)), key=lambda n: (component[pairs[n][0]], n)):
-        two = pairs[n]
-        if len(names | set(two)) > BATCH_RECORDS:
-            yield batch
-            batch, names = [], set()
-        batch.append(n)
-        names.update(two)
-    if batch:
-        yield batch
+CERTAIN = 1000.0  # log₂ of the odds of two records that are known to be the same
+Report = Callable[[str], None]
+
+
+class SchemaEngine:
+    """Compare records by the slots of a schema: an engine of the linker.
+
+    `reliability` is that of each record's source; records with equal `labels` are not the same.
+    `common` are the keys that are too frequent to be useful.
+    """
+
+    def __init__(
+        self,
+        table: RecordTable,
+        records: Sequence[SourceRecord],
+        comparer: Comparer,
+        reliability: Sequence[float],
+        labels: Sequence[str],
+    ) -> None:
+        self.table, self.records, self.comparer = table, records, comparer
+        self.reliability, self.labels = reliability, labels
+        self.common = SchemaKeys(comparer.schema).crowded(records)
+
+    def fit(self, settings: Settings | None, progress: Report, note: Report) -> Settings:
+        """Return no settings: nothing is trained."""
+        return {} if settings is None else settings
+
+    def score(self, model: Settings, link_above: float) -> Scored:
+        """Return the scores of all pairs that share a key and may be the same."""
+        place = {one.id: n for n, one in enumerate(self.records)}
+        found = list(candidates(self.records, self.comparer.schema, self.common))
+        ends = np.array([sorted((place[a], place[b])) for a, b in found], dtype=np.int64)
+        left, right = ends.reshape(-1, 2).T
+        odds = [self._log_odds(a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+        weight = np.array(odds, dtype=np.float64) / np.log(2.0)
+        return Scored(left, right, np.clip(weight, -CERTAIN, CERTAIN), len(found))
+
+    def _log_odds(self, left: int, right: int) -> float:
+        both = self.reliability[left] * self.reliability[right]
+        comparison = self.comparer.compare(self.records[left], self.records[right])
+        return comparison.log_odds(both, self.comparer.chances.prior)
+
+    def unmatched(self) -> FloatArray:
+        """Return P(no match beyond the scored pairs), which is not known."""
+        return np.ones(len(self.records))
+
+    def weights(self, model: Settings, left: int, right: int) -> list[tuple[str, float]]:
+        """Return the log-odds of two records; the first is the prior."""
+        prior, odds = self.comparer.chances.prior, self._log_odds(left, right)
+        return [("two random records", prior), ("the whole record", odds - prior)]
+
+    def apart(self, model: Settings) -> Sequence[str] | None:
+        """Return the labels of records that are not the same."""
+        return self.labels

@@ -9,9 +9,23 @@ from dataclasses import dataclass, field, replace
 from partita.core import Pair, Template
 from partita.errors import InputError
 from partita.fusion.claims import checked_reliabilities
-from partita.fusion.set_beliefs import PairBelief
 from partita.templates.schema import Schema, Values
 from partita.templates.slots import Strings
+
+
+@dataclass(frozen=True, slots=True)
+class PairBelief:
+    """The probabilities with which a source judges pairs to be the same."""
+
+    source: str
+    pairs: Mapping[Pair, float]
+
+    def __post_init__(self) -> None:
+        for (left, right), p in self.pairs.items():
+            if not 0 <= p <= 1:
+                problem = f"probability {p} of {left} = {right} by {self.source}"
+                raise InputError(f"{problem} is not a number from 0 to 1")
+
 
 RECORD = "record"  # the rule of templates that are rows of a table
 

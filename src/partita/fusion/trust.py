@@ -94,7 +94,7 @@ class SharedSlots:
     for what made the two records be compared: their types and the only key they share, since
     records that disagree in these are never compared. `left` and `right` are numbers of documents,
     of which `publisher` is the source; a source that is no collection is a document of its own.
-    `known` are the probabilities of the pairs if they do not follow from the slots.
+    `match` are the probabilities of the pairs.
     """
 
     pair: IntArray
@@ -104,13 +104,12 @@ class SharedSlots:
     share: FloatArray
     sure: FloatArray
     informative: FloatArray
-    context: FloatArray
+    match: FloatArray
     documents: tuple[str, ...]
     publisher: IntArray
     sources: tuple[str, ...]
     slots: tuple[str, ...]
     claims: Mapping[tuple[str, str], int]
-    known: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +129,10 @@ class Agreement:
 
 
 def shared_slots(
-    compared: Mapping[Pair, Comparison], records: Mapping[str, SourceRecord], sources: Sequence[str]
+    compared: Mapping[Pair, Comparison],
+    records: Mapping[str, SourceRecord],
+    sources: Sequence[str],
+    match: FloatArray,
 ) -> SharedSlots:
     """Return all slots that both records of a compared pair fill."""
     of_document = {one.document: one.source for one in records.values()}
@@ -157,17 +159,14 @@ def shared_slots(
                 claims.setdefault((record.source, name), set()).add(record.id)
     table = np.array(rows, dtype=float).reshape(-1, 7)
     pairs, lefts, rights, slot_numbers = table[:, :4].astype(np.int64).T
-    context = np.array([comparison.context for comparison in compared.values()], dtype=float)
     shares, sures, informative_ = table[:, 4:].T
-    numbers = (pairs, lefts, rights, slot_numbers, shares, sures, informative_, context)
+    numbers = (pairs, lefts, rights, slot_numbers, shares, sures, informative_, match)
     claim_counts = {key: len(those) for key, those in claims.items()}
     names = (tuple(documents), publisher, tuple(sources), tuple(slots))
     return SharedSlots(*numbers, *names, claim_counts)
 
 
-def agreement(
-    shared: SharedSlots, fixed: Mapping[str, float], prior: float, start: float
-) -> Agreement:
+def agreement(shared: SharedSlots, fixed: Mapping[str, float], start: float) -> Agreement:
     """Estimate the reliabilities that best explain agreement; `fixed` ones stay.
 
     The reliability of a document is drawn to that of its publisher, and this to the mean of all.
@@ -178,7 +177,7 @@ def agreement(
     estimated = learned[publisher]
     means = np.where(learned, start, given)
     rates = means[publisher]
-    claims, right = _expected_counts(shared, rates, prior)
+    claims, right = _expected_counts(shared, rates)
     mean = start
     for _ in range(ROUNDS):
         before = rates
@@ -191,7 +190,7 @@ def agreement(
         above = means[publisher]
         own = (good + DOCUMENT_WEIGHT * above) / (total + DOCUMENT_WEIGHT)
         rates = np.where(estimated & ~alone, own, above)
-        claims, right = _expected_counts(shared, rates, prior)
+        claims, right = _expected_counts(shared, rates)
         if np.max(np.abs(rates - before), initial=0.0) < TOLERANCE:
             break
     own_slots = _slot_rates(claims, right, rates, estimated)
@@ -237,28 +236,13 @@ def _intervals(
         yield interval(size * rate, size * (1 - rate), rate) if learned else (rate, rate)
 
 
-def _expected_counts(
-    shared: SharedSlots, rates: FloatArray, prior: float
-) -> tuple[FloatArray, FloatArray]:
-    return _sums(shared, *_expectation(shared, rates, prior))
-
-
-def _expectation(
-    shared: SharedSlots, rates: FloatArray, prior: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return P(the pair matches) and P(either side is right) for every shared slot."""
-    from partita.pairs.models import probability
-
+def _expected_counts(shared: SharedSlots, rates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return expected claims and right ones, document × slot."""
     left, right = rates[shared.left], rates[shared.right]
     rho = left * right * shared.sure
     agree = shared.share > 0
     share = np.where(agree, shared.share, 1.0)
-    with np.errstate(divide="ignore"):
-        evidence = np.where(agree, np.log(rho / share + 1 - rho), np.log(np.maximum(1 - rho, 0.0)))
-    odds = prior + shared.context
-    odds = odds + np.bincount(shared.pair, evidence, minlength=len(odds))
-    match = probability(odds) if shared.known is None else shared.known
-    weight = match[shared.pair] * shared.informative
+    weight = shared.match[shared.pair] * shared.informative
     apart = np.maximum(1 - left * right, 1e-12)
     lucky = rho / share / (rho / share + 1 - rho)  # agreeing, and not by chance
     other = 1 - lucky
@@ -266,16 +250,9 @@ def _expectation(
         np.where(agree, lucky + other * one * (1 - two) / apart, one * (1 - two) / apart)
         for one, two in ((left, right), (right, left))
     ]
-    return weight, sides[0], sides[1]
-
-
-def _sums(
-    shared: SharedSlots, weight: FloatArray, left: FloatArray, right: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return expected claims and right ones, document × slot."""
     shape = (len(shared.documents), max(len(shared.slots), 1))
     claims, good = np.zeros(shape), np.zeros(shape)
-    for source, rightly in ((shared.left, left), (shared.right, right)):
+    for source, rightly in zip((shared.left, shared.right), sides, strict=True):
         np.add.at(claims, (source, shared.slot), weight)
         np.add.at(good, (source, shared.slot), weight * rightly)
     return claims, good

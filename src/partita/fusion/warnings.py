@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from partita.core import FloatArray
+from partita.core import FloatArray, linked_components
 from partita.fusion.belief import SecondMode, SlotBelief, Trust
 from partita.fusion.hierarchy import Order
 from partita.fusion.kinds import SETS
@@ -177,10 +177,11 @@ def _cliques(belief: SlotBelief) -> Iterator[tuple[str, ...]]:
     links = [pair for pair, rho in belief.parameters.dependence.items() if rho >= ALWAYS_AGREE]
     if not links:
         return
-    from partita.fusion.schema_comparison import component_names
-
-    groups: dict[str, list[str]] = {}
-    for name, first in component_names((n for pair in links for n in pair), links).items():
+    names = sorted({name for pair in links for name in pair})
+    ends = np.array([[names.index(name) for name in pair] for pair in links], dtype=np.int64)
+    groups: dict[int, list[str]] = {}
+    component = linked_components(len(names), ends[:, 0], ends[:, 1]).tolist()
+    for name, first in zip(names, component, strict=True):
         groups.setdefault(first, []).append(name)
     for first in sorted(groups):
         if len(groups[first]) >= MIN_CLIQUE:

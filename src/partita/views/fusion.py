@@ -445,10 +445,10 @@ def entities_text(fused: FusedRecords, width: int = WIDTH) -> Iterator[str]:
         yield f"… {count_text(len(entities) - MAX_OBJECTS, 'more thing')} (--json has all)\n"
     yield "\n"
     yield from _entity_sources(fused)
-    key = "no name and no place" if fused.learned.linked is None else "no key"
+    key = "no key" if fused.task.of_tables else "no name and no place"
     yield (
-        f"\n{fused.pairs:,} pairs of accounts, {fused.compared_pairs:,} compared, "
-        f"{fused.pairs - fused.compared_pairs:,} share {key}\n"
+        f"\n{fused.pairs:,} pairs of accounts, {fused.compared:,} compared, "
+        f"{fused.pairs - fused.compared:,} share {key}\n"
     )
 
 
@@ -511,7 +511,7 @@ def entities_json(
     """Return entities with values and records, sets, sources, copying and comparisons."""
     from partita.fusion.entities import find_copying_sources
 
-    compared = fused.compared_pairs
+    compared = fused.compared
     set_of_record = {
         record.id: n for n, item in enumerate(fused.sets) for record in item.set.records
     }
@@ -526,7 +526,7 @@ def entities_json(
             "pairs": compared,
             "of": fused.pairs,
             "excluded": fused.pairs - compared,
-            "sets_solved": fused.recomputed,
+            "sets_solved": len(fused.sets),
         },
     }
     if without is not None:
@@ -590,13 +590,9 @@ def _set_json(resolved: ResolvedSet) -> dict[str, Any]:
     """Return a set as in result lines, with the pairs on which sources contradict each other."""
     assert resolved.set.distribution is not None
     document: dict[str, Any] = json.loads(result_line(resolved.set.distribution))
-    conflict = np.zeros((0, 0)) if resolved.set.masses is None else resolved.set.masses.conflict
     document["contradicted"] = [
-        {
-            "left": resolved.set.ids[a],
-            "right": resolved.set.ids[b],
-            "conflict": float(conflict[a, b]),
-        }
-        for a, b in np.argwhere(np.triu(conflict > MIN_CONFLICT, 1)).tolist()
+        {"left": left, "right": right, "conflict": conflict}
+        for (left, right), conflict in resolved.set.conflicts.items()
+        if conflict > MIN_CONFLICT
     ]
     return document
