@@ -53,6 +53,7 @@ REPLACED = {  # name of version 0.1: what to use instead
     "partita.fusion.accounts.merge_accounts": "partita.fusion.source_records.merge_records",
     "partita.fusion.across.Task": "partita.fusion.entities.Task",
     "partita.fusion.fuse.fuse": "partita.fusion.fuse.fuse_slots",
+    "partita.fusion.set_beliefs.PairBelief": "partita.fusion.source_records.PairBelief",
     "partita.fusion.across.fuse_accounts": "partita.fusion.entities.fuse_records",
     "partita.views.palette.colour": "partita.views.markup.colour",
 }
@@ -67,6 +68,7 @@ REMOVED = {
     "fuse --from",
     "fuse --out",
     "fuse --parameters",
+    "partita.fuse().parameters",
     "partita.fusion.across.add_accounts",
     "partita.fusion.set_beliefs.combine",
     "cluster --chart",

@@ -263,12 +263,17 @@ def test_a_domain_declares_states_that_compete(tmp_path):
         "domain: guarded\nextends: depots\nslots:\n  STATUS: {type: state, absorbing: [DESTROYED], "
         "groups: {condition: [OPERATIONAL, DAMAGED, DESTROYED]}}\n"
     )
+    free = tmp_path / "free"
+    free.mkdir()
+    (free / "domain.yaml").write_text(
+        "domain: free\nextends: depots\nslots:\n  STATUS: {type: strings}\n"
+    )
     for name, status in (("one", "operational"), ("two", "destroyed")):
         rows = f"depot,Kinston,{status}\nairfield,Raleigh,damaged\n"
         (tmp_path / f"{name}.csv").write_text(f"facility,location,status\n{rows}")
     tables = [tmp_path / "one.csv", tmp_path / "two.csv"]
     fused_ = {name: fuse_sources(tables, FuseOptions(domain=name)).fused
-              for name in (str(domain), "depots")}  # fmt: skip
+              for name in (str(domain), str(free))}  # fmt: skip
     guarded, plain = fused_.values()
     [depot] = [one for one in guarded.entities if "DEPOT" in one.type]
     status = depot.slots["STATUS"]

@@ -342,10 +342,16 @@ def _of_records(
     pairs = combinations(sorted(one.id for one in members), 2)
     certain = {(two, p) for two in pairs for _, p, r in judgements.get(two, ()) if r == 1.0}
     apart |= {two for two, p in certain if p == 0.0}
-    same = {pair(a.id, b.id) for a, b in combinations(members, 2) if _object(a) == _object(b) != ""}
-    same |= {two for two, p in certain if p == 1.0}
+    must |= {two for two, p in certain if p == 1.0}
+    named: dict[str, list[str]] = {}
+    for one in members:
+        named.setdefault(_object(one), []).append(one.id)
+    for name, ids in named.items():
+        same = {pair(a, b) for a, b in combinations(ids, 2)}
+        if name and not same & apart:  # a table without duplicates has none of an object either
+            must |= same
     templates = tuple(one.template for one in members)
-    sets = CoreferenceSet(templates, apart, must | (same - apart), templates[0].id)
+    sets = CoreferenceSet(templates, apart, must, templates[0].id)
     return replace(problem, set=sets)
 
 
