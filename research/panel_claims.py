@@ -9,7 +9,7 @@ where no source states it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import product
 from pathlib import Path
 from unittest.mock import patch
@@ -41,7 +41,8 @@ from research.simulated_claims import FAMILIES, HARD, Truths
 
 SEEDS = (1, 2)
 FLOOR = 0.01
-KNOWN_SHARE = 0.1
+KNOWN_SHARE, KNOWN_DRAWS = 0.1, 3
+CHANCE_DRAWS = 50  # of truths by the stated probabilities
 ROUNDS = 50
 FALSE_VALUES = 20.0  # n of ACCU: wrong values of an object
 CANDIDATES = tuple(
@@ -105,13 +106,22 @@ def simulated_sets() -> Iterator[ClaimSet]:
 
 @dataclass(frozen=True, slots=True)
 class PanelFigures:
-    """Accuracy, log loss and reliability error of the best value; unknown, stated and observed."""
+    """Accuracy, log loss and reliability error of the best value; unknown, stated and observed.
+
+    `chance` is the error that statements have which are right.
+    """
 
     accuracy: float
     loss: float
     error: float
     unknown: float
     unstated: float
+    chance: float
+
+    @classmethod
+    def mean(cls, draws: Sequence[PanelFigures]) -> PanelFigures:
+        """Return the mean of several draws."""
+        return cls(*np.mean([astuple(one) for one in draws], axis=0).tolist())
 
     def cell(self) -> str:
         return " / ".join(
@@ -176,9 +186,13 @@ class FusedSet:
         order = np.lexsort((np.arange(len(stated)), -stated, belief.object))
         best = order[belief.starts[self.tested]]
         error = reliability_error(reliability(stated[best], self.right[best]))
+        rng = np.random.default_rng(0)
+        drawn = [reliability_error(reliability(stated[best], rng.random(len(best)) < stated[best]))
+                 for _ in range(CHANCE_DRAWS)]  # fmt: skip
         return PanelFigures(
             float(self.right[best].mean()), float(loss.mean()), error,
             float(unknown[self.tested].mean()), float(np.mean(~true[self.tested])),
+            float(np.mean(drawn)),
         )  # fmt: skip
 
     def before(self) -> Tempering:
@@ -290,10 +304,7 @@ class PanelRow:
         nothing = np.zeros(len(one.belief.unknown))
         peers = {name: one.measured(p, nothing) for name, p in peer_probabilities(one).items()}
         found = [one.tempered(tempering) for tempering in one.candidates()]
-        names = sorted(case.truths)
-        chosen = np.random.default_rng(0).permutation(len(names))[: int(KNOWN_SHARE * len(names))]
-        informed = FusedSet.of(case, [names[n] for n in chosen.tolist()])
-        known = informed.tempered(_fitted(informed))
+        known = PanelFigures.mean([_a_tenth_known(case, draw) for draw in range(KNOWN_DRAWS)])
         plain = FusedSet.of(case, groups=False)
         before = plain.tempered(plain.before())
         return cls(case, len(one.tested), peers, before, found, known)
@@ -310,8 +321,11 @@ class PanelRow:
         return (figures.loss - self.vote.loss) / max(self.vote.loss, 0.2)
 
 
-def _fitted(one: FusedSet) -> Tempering:
-    return one.belief.parameters.tempering
+def _a_tenth_known(case: ClaimSet, draw: int) -> PanelFigures:
+    names = sorted(case.truths)
+    chosen = np.random.default_rng(draw).permutation(len(names))[: int(KNOWN_SHARE * len(names))]
+    informed = FusedSet.of(case, [names[n] for n in chosen.tolist()])
+    return informed.tempered(informed.belief.parameters.tempering)
 
 
 def best_candidate(rows: Sequence[PanelRow], family: str) -> int:
@@ -331,7 +345,8 @@ def best_candidate(rows: Sequence[PanelRow], family: str) -> int:
 
 
 HEADINGS = ["claims", "truths", "vote shares", "Dawid–Skene", "ACCU", "before", "fused",
-            "fused, a tenth known", "log loss / vote", "unknown, stated / true"]  # fmt: skip
+            "fused, a tenth known", "its error by chance", "log loss / vote",
+            "unknown, stated / true"]  # fmt: skip
 
 
 def panel_table(folder: Path, progress: Progress = lambda _: None) -> str:
@@ -352,7 +367,8 @@ def _cells(row: PanelRow, now: PanelFigures) -> list[str]:
     peers = [row.peers[name].cell() for name in ("vote", "dawid-skene", "accu")]
     ratio = f"{now.loss / row.vote.loss:.2f}"
     unknown = f"{now.unknown:.3f} / {now.unstated:.3f}".replace("0.", ".")
-    cells = [row.before.cell(), now.cell(), row.known.cell(), ratio, unknown]
+    chance = f"{row.known.chance:.3f}".removeprefix("0")
+    cells = [row.before.cell(), now.cell(), row.known.cell(), chance, ratio, unknown]
     return [row.case.name, f"{row.truths:,}", *peers, *cells]
 
 

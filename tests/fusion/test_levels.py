@@ -127,4 +127,4 @@ def test_claims_are_related_to_candidates_of_their_own_object():
     relations = problem.relations
     assert len(relations.claim)
     owner = problem.candidates.item[relations.candidate]
-    assert (problem.claims.block[relations.claim] == owner).all()
+    assert (problem.claims.item[relations.claim] == owner).all()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from partita.core import IntArray
 from partita.errors import InputError
 from partita.files.strict import Place, first_too_long, shortened
-from partita.fusion.claims import Claims
+from partita.fusion.claims import Claims, coded_columns
 from partita.tables import Table, read_table
 from partita.tables.columns import ids_of
 from partita.templates.slots import symbol
@@ -108,87 +108,70 @@ DIFFERENT = frozenset(("DIFFERENT", "0", "NO", "FALSE", "NON-MATCH"))
 PAIR_SEPARATOR = "_"  # between the two sides of a pair
 
 
-@dataclass(slots=True)
-class _ClaimBuffer:
-    """The claims of a table: what each says, and the row that has it."""
-
-    table: Table
-    objects: list[str] = field(default_factory=list)
-    slots: list[str] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    values: list[str] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    confidence: list[float] = field(default_factory=list)
-    reliabilities: dict[str, float] = field(default_factory=dict)
-    several: set[str] = field(default_factory=set)
-    days: dict[int, int] = field(default_factory=dict)
-    empty: int = 0
-
-
 def read_claims(source: Any, columns: Sequence[str] = (), headed: bool = True) -> Claims:
     """Read the claims of a table; without a source column, the table is the source."""
     table = claim_table(source, columns, headed)
     roles = claim_columns(table.columns)
     if isinstance(roles, str):
         raise table.error(None, roles)
-    buffer = _ClaimBuffer(table)
-    _add_rows(roles, buffer)
-    if not buffer.confidence:
-        empty = f" ({buffer.empty} rows are empty)" if buffer.empty else ""
-        raise InputError(f"has no claims{empty}; expected at least one", file=table.name)
-    return _claims(buffer)
-
-
-def _add_rows(roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
-    table = buffer.table
-    sources = _sources(table, roles)
+    sources, reliabilities = _sources(table, roles), dict[str, float]()
     for row, value in enumerate(table.column(roles.reliability) if roles.reliability else ()):
-        add_reliability(value, sources[row], buffer.reliabilities, table.place(row))
-    _days(roles, buffer)
+        add_reliability(value, sources[row], reliabilities, table.place(row))
+    days = _days(table, roles)
     objects = _objects(table, roles)
+    rows: list[int] = []
+    slots: list[str] = []
+    texts: list[str] = []
+    confidence: list[float] = []
+    several, empty = set[str](), 0
+    for names, values, shares in _statements(table, roles):
+        for row, value in enumerate(values):
+            found = _value_texts(value, row, table)
+            empty += not found
+            if isinstance(value, list):
+                several.add(names[row])
+            for text in found:
+                rows.append(row)
+                slots.append(names[row])
+                texts.append(text)
+                confidence.append(shares[row])
+    if not rows:
+        ignored = f" ({empty} rows are empty)" if empty else ""
+        raise InputError(f"has no claims{ignored}; expected at least one", file=table.name)
+    note = (f"{table.name}: {empty:,} values are empty and are ignored",) if empty else ()
+    things, stating = ([names[row] for row in rows] for names in (objects, sources))
+    return Claims(
+        **coded_columns(things, slots, stating, texts),
+        confidence=np.array(confidence),
+        file=np.zeros(len(rows), dtype=np.int64),
+        line=np.array(table.lines, dtype=np.int64)[rows],
+        files=(table.name,),
+        units={table.name: table.unit},
+        reliabilities=reliabilities,
+        kinds=dict.fromkeys(sorted(several), "several"),
+        notes=(*table.notes, *note),
+        stated=days[rows] if days.any() else None,
+    )
+
+
+def _statements(
+    table: Table, roles: ClaimColumns
+) -> Iterator[tuple[Sequence[str], Sequence[Any], Sequence[float]]]:
+    """Yield slots, values and confidences by row, for every column of values.
+
+    P(same) = p is the likelier judgement, with confidence |2p − 1|.
+    """
     confidence = _shares(table, roles.confidence, "confidence")
-    if roles.value is None and roles.probability is not None:
-        _judgements(roles.probability, objects, sources, buffer)
-        return
-    slots: Iterable[tuple[Sequence[str], Sequence[Any]]]
     if roles.value is not None:
-        same = [roles.value] * len(objects)
-        names = _texts(table, roles.slot, "slot") if roles.slot else same
-        slots = [(names, table.column(roles.value))]
+        names = _texts(table, roles.slot, "slot") if roles.slot else [roles.value] * len(table)
+        yield names, table.column(roles.value), confidence
+    elif roles.probability is not None:
+        shares = _shares(table, roles.probability, "probability")
+        values = ["same" if p >= 0.5 else "different" for p in shares]
+        yield ["same"] * len(table), values, [abs(2 * p - 1) for p in shares]
     else:
-        slots = [([name] * len(objects), table.column(name)) for name in roles.slots]
-    for slot_names, values in slots:
-        _add(objects, slot_names, sources, values, confidence, buffer)
-
-
-def _add(
-    objects: Sequence[str],
-    slots: Sequence[str],
-    sources: Sequence[str],
-    values: Sequence[Any],
-    confidence: Sequence[float],
-    buffer: _ClaimBuffer,
-) -> None:
-    """Add one claim for each value; empty values are skipped."""
-    kept: list[tuple[int, str]] = []
-    for n, value in enumerate(values):
-        if type(value) is str and value:
-            kept.append((n, value))
-            continue
-        texts = _value_texts(value, n, buffer.table)
-        buffer.empty += not texts
-        if isinstance(value, list):
-            buffer.several.add(slots[n])
-        kept += [(n, text) for text in texts]
-    buffer.values += [text for _, text in kept]
-    buffer.rows += [n for n, _ in kept]
-    for column, names in (
-        (buffer.objects, objects),
-        (buffer.slots, slots),
-        (buffer.sources, sources),
-    ):
-        column += [names[n] for n, _ in kept]
-    buffer.confidence += [confidence[n] for n, _ in kept]
+        for name in roles.slots:
+            yield [name] * len(table), table.column(name), confidence
 
 
 def _value_texts(value: Any, row: int, table: Table) -> list[str]:
@@ -202,16 +185,6 @@ def _value_texts(value: Any, row: int, table: Table) -> list[str]:
     if isinstance(value, int | float | str):
         return [str(value)]
     raise table.error(row, f"value {shortened(str(value))} is neither a text nor a number")
-
-
-def _judgements(
-    column: str, objects: Sequence[str], sources: Sequence[str], buffer: _ClaimBuffer
-) -> None:
-    """Turn P(same) = p into the likelier judgement, with confidence |2p − 1|."""
-    shares = _shares(buffer.table, column, "probability")
-    values = ["same" if p >= 0.5 else "different" for p in shares]
-    slots = ["same"] * len(values)
-    _add(objects, slots, sources, values, [abs(2 * p - 1) for p in shares], buffer)
 
 
 def _objects(table: Table, roles: ClaimColumns) -> list[str]:
@@ -290,13 +263,12 @@ def add_reliability(value: Any, source: str, reliabilities: dict[str, float], pl
         place.refuse(f"reliability of {source} is {number:g}, before it was {before:g}")
 
 
-def _days(roles: ClaimColumns, buffer: _ClaimBuffer) -> None:
-    """Read the days of the statements, by row; an empty one is unknown."""
-    if roles.stated is None:
-        return
-    for row, value in enumerate(buffer.table.column(roles.stated)):
-        if value not in ("", None):
-            buffer.days[row] = day_number(value, buffer.table.place(row))
+def _days(table: Table, roles: ClaimColumns) -> IntArray:
+    """Return the days of the statements by row; an empty one is unknown (0)."""
+    column = [""] * len(table) if roles.stated is None else table.column(roles.stated)
+    days = [0 if value in ("", None) else day_number(value, table.place(row))
+            for row, value in enumerate(column)]  # fmt: skip
+    return np.array(days, dtype=np.int64)
 
 
 def day_number(value: Any, place: Place) -> int:
@@ -306,40 +278,3 @@ def day_number(value: Any, place: Place) -> int:
     except ValueError:
         shown = shortened(str(value))
         place.refuse(f"stated {shown} is not a day (expected a date such as 1996-03-12)")
-
-
-def _claims(buffer: _ClaimBuffer) -> Claims:
-    table, rows = buffer.table, buffer.rows
-    empty = (f"{table.name}: {buffer.empty:,} values are empty and are ignored",)
-    objects, object_ = _numbered(buffer.objects)
-    slots, slot = _numbered(buffer.slots)
-    sources, source = _numbered(buffer.sources)
-    values, value = _numbered(buffer.values)
-    return Claims(
-        objects=objects,
-        slots=slots,
-        sources=sources,
-        values=values,
-        object=object_,
-        slot=slot,
-        source=source,
-        value=value,
-        confidence=np.array(buffer.confidence),
-        file=np.zeros(len(rows), dtype=np.int64),
-        line=np.array([table.lines[row] for row in rows], dtype=np.int64),
-        files=(table.name,),
-        units={table.name: table.unit},
-        reliabilities=buffer.reliabilities,
-        kinds=dict.fromkeys(sorted(buffer.several), "several"),
-        notes=(*table.notes, *(empty if buffer.empty else ())),
-        stated=np.array([buffer.days.get(row, 0) for row in rows], dtype=np.int64)
-        if buffer.days
-        else None,
-    )
-
-
-def _numbered(texts: list[str]) -> tuple[list[str], IntArray]:
-    """Return the different texts by first appearance, and the number of each."""
-    numbers: dict[str, int] = {}
-    points = [numbers.setdefault(text, len(numbers)) for text in texts]
-    return list(numbers), np.array(points, dtype=np.int64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,25 +52,9 @@ class Claims:
         reliabilities: Mapping[str, float] | None = None,
     ) -> Claims:
         """Make claims of tuples (source, object, slot, value) with an optional confidence."""
-        names: list[dict[str, int]] = [{}, {}, {}, {}]
-        points = [
-            [
-                numbers.setdefault(str(name), len(numbers))
-                for numbers, name in zip(names, row, strict=False)
-            ]
-            for row in rows
-        ]
-        table = np.array(points, dtype=np.int64).reshape(-1, 4)
-        source, thing, slot, value = (table[:, n] for n in range(4))
+        columns = ([str(row[n]) for row in rows] for n in (1, 2, 0, 3))
         return cls(
-            objects=list(names[1]),
-            slots=list(names[2]),
-            sources=list(names[0]),
-            values=list(names[3]),
-            object=thing,
-            slot=slot,
-            source=source,
-            value=value,
+            **coded_columns(*columns),
             confidence=np.array([row[4] if len(row) == 5 else 1.0 for row in rows], dtype=float),
             file=np.zeros(len(rows), dtype=np.int64),
             line=np.arange(1, len(rows) + 1),
@@ -90,17 +75,13 @@ class Claims:
 
     def only(self, chosen: NDArray[np.bool_]) -> Claims:
         """Return some of the claims; the lists of names stay the same."""
-        return replace(
-            self,
-            object=self.object[chosen],
-            slot=self.slot[chosen],
-            source=self.source[chosen],
-            value=self.value[chosen],
-            confidence=self.confidence[chosen],
-            file=self.file[chosen],
-            line=self.line[chosen],
-            stated=None if self.stated is None else self.stated[chosen],
-        )
+        columns = {name: getattr(self, name)[chosen] for name in COLUMNS}
+        return replace(self, stated=None if self.stated is None else self.stated[chosen], **columns)
+
+    @property
+    def days(self) -> IntArray:
+        """The days of the statements, 0 where unknown."""
+        return np.zeros(len(self), dtype=np.int64) if self.stated is None else self.stated
 
     def without(self, source: str) -> Claims:
         """Return the claims of all other sources."""
@@ -108,6 +89,29 @@ class Claims:
             examples = ", ".join(sorted(self.sources)[:5])
             raise InputError(f"no source named {source!r}; sources are {examples}")
         return self.only(self.source != list(self.sources).index(source))
+
+
+COLUMNS = {"object": "objects", "slot": "slots", "source": "sources", "value": "values",
+           "confidence": "", "file": "files", "line": ""}  # fmt: skip
+
+
+def numbered(texts: Iterable[str]) -> tuple[list[str], IntArray]:
+    """Return the different texts by first appearance, and the number of each."""
+    numbers: dict[str, int] = {}
+    points = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return list(numbers), np.array(points, dtype=np.int64)
+
+
+def coded_columns(
+    objects: Iterable[str], slots: Iterable[str], sources: Iterable[str], values: Iterable[str]
+) -> dict[str, Any]:
+    """Return the columns of claims that are numbers of names, and these names."""
+    columns: dict[str, Any] = {}
+    for (name, names), texts in zip(
+        COLUMNS.items(), (objects, slots, sources, values), strict=False
+    ):
+        columns[names], columns[name] = numbered(texts)
+    return columns
 
 
 def distinct(numbers: IntArray) -> IntArray:
@@ -131,43 +135,24 @@ def join_claims(first: Claims, *others: Claims) -> Claims:
 
 
 def _join_two(left: Claims, right: Claims) -> Claims:
-    names: dict[str, list[str]] = {}
-    places: dict[str, IntArray] = {}
-    for kind in ("objects", "slots", "sources", "values", "files"):
-        numbers = {name: n for n, name in enumerate(getattr(left, kind))}
-        positions = [numbers.setdefault(name, len(numbers)) for name in getattr(right, kind)]
-        names[kind], places[kind] = list(numbers), np.array(positions or [0], dtype=np.int64)
-
-    def joined_column(field: str, kind: str) -> IntArray:
-        return np.concatenate([getattr(left, field), places[kind][getattr(right, field)]])
-
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(left, name), getattr(right, name)]) for name in COLUMNS
+    }
+    for name, of in COLUMNS.items():
+        if of:
+            both = [*getattr(left, of), *getattr(right, of)]
+            joined[of], numbers = numbered(both)
+            places = np.append(numbers[len(getattr(left, of)) :], 0)
+            joined[name] = np.concatenate([getattr(left, name), places[getattr(right, name)]])
+    days = np.concatenate([left.days, right.days])
     return Claims(
-        objects=names["objects"],
-        slots=names["slots"],
-        sources=names["sources"],
-        values=names["values"],
-        object=joined_column("object", "objects"),
-        slot=joined_column("slot", "slots"),
-        source=joined_column("source", "sources"),
-        value=joined_column("value", "values"),
-        confidence=np.concatenate([left.confidence, right.confidence]),
-        file=joined_column("file", "files"),
-        line=np.concatenate([left.line, right.line]),
-        files=names["files"],
+        **joined,
         units={**left.units, **right.units},
         reliabilities={**left.reliabilities, **right.reliabilities},
         kinds={**left.kinds, **right.kinds},
         notes=(*left.notes, *right.notes),
-        stated=_joined_days(left, right),
+        stated=None if left.stated is None and right.stated is None else days,
     )
-
-
-def _joined_days(left: Claims, right: Claims) -> IntArray | None:
-    if left.stated is None and right.stated is None:
-        return None
-    days = [np.zeros(len(one), dtype=np.int64) if one.stated is None else one.stated
-            for one in (left, right)]  # fmt: skip
-    return np.concatenate(days)
 
 
 def latest_claims(claims: Claims, slots: Sequence[str]) -> Claims:
@@ -179,13 +164,12 @@ def latest_claims(claims: Claims, slots: Sequence[str]) -> Claims:
         existing = ", ".join(sorted(claims.slots))
         raise InputError(f"unknown slot {unknown[0]!r}; there are {existing}")
     changing = np.isin(claims.slot, [list(claims.slots).index(slot) for slot in slots])
-    days = np.zeros(len(claims), dtype=np.int64) if claims.stated is None else claims.stated
-    columns = (claims.line, claims.file, days, claims.source, claims.object, claims.slot)
+    columns = (claims.line, claims.file, claims.days, claims.source, claims.object, claims.slot)
     order = np.lexsort(columns)
     key = np.stack([claims.slot, claims.object, claims.source])[:, order]
     last = np.append((key[:, 1:] != key[:, :-1]).any(axis=0), True)
     group = np.cumsum(np.append(True, last[:-1])) - 1
-    when = np.stack([days, claims.file, claims.line])[:, order]
+    when = np.stack([claims.days, claims.file, claims.line])[:, order]
     newest = when[:, last][:, group]  # of every claim's group
     kept = np.ones(len(claims), dtype=bool)
     kept[order] = (when == newest).all(axis=0)

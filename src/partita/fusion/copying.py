@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from partita.fusion.dependence import count_common
 WRONG_BELOW = 0.5  # a less probable claim counts as wrong
 MIN_SHARED = 3  # shared wrong values
 SIGNIFICANCE = 1e-3
+COPIED = 0.5  # of the shared wrong values that chance does not explain
 MAX_SOURCES = 2000  # sources compared: those with most wrong claims
 
 
@@ -87,17 +88,19 @@ def _unusual_pairs(shared: FloatArray, expected: FloatArray) -> list[tuple[int, 
     return [(int(a[n]), int(b[n]), float(tail[n])) for n in chosen.tolist()]
 
 
-def discount_copies(claims: Claims, copies: Sequence[Copying]) -> Claims:
-    """Reduce the confidence of claims that a copier shares with its original."""
-    confidence = claims.confidence.copy()
-    names = {name: n for n, name in enumerate(claims.sources)}
-    slots = {name: n for n, name in enumerate(claims.slots)}
+def without_copies(claims: Claims, copies: Sequence[Copying]) -> Claims:
+    """Leave out the claims that a copier shares with its original, if most are copied.
+
+    A small confidence in a rare value would be nearly as good as certainty.
+    """
+    names, slots = (
+        {name: n for n, name in enumerate(listed)} for listed in (claims.sources, claims.slots)
+    )
     key = (claims.object * len(claims.slots) + claims.slot) * len(claims.values) + claims.value
+    copied = np.zeros(len(claims), dtype=np.bool_)
     for copy in copies:
-        own = np.flatnonzero(
-            (claims.source == names[copy.copier]) & (claims.slot == slots[copy.slot])
-        )
-        original = key[claims.source == names[copy.original]]
-        repeated = own[np.isin(key[own], original)]
-        confidence[repeated] = np.minimum(confidence[repeated], 1.0 - copy.share)
-    return replace(claims, confidence=confidence)
+        if copy.share >= COPIED:
+            original = key[claims.source == names[copy.original]]
+            own = (claims.source == names[copy.copier]) & (claims.slot == slots[copy.slot])
+            copied |= own & np.isin(key, original)
+    return claims.only(~copied)

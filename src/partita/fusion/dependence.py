@@ -30,7 +30,7 @@ class SharedErrors:
     """
 
     value: IntArray
-    block: IntArray
+    item: IntArray
     size: FloatArray
     part: FloatArray
     wrong: FloatArray
@@ -47,11 +47,11 @@ class SharedErrors:
         amount = claims.weight * claims.confidence
         size: FloatArray = np.round(np.bincount(claims.value, amount), 6).astype(np.float64)
         count = np.bincount(claims.value)
-        block = np.zeros(len(count), dtype=np.int64)
-        block[claims.value] = claims.block
-        total = np.bincount(claims.block, amount, minlength=int(candidates.block.max()) + 1)
+        item = np.zeros(len(count), dtype=np.int64)
+        item[claims.value] = claims.item
+        total = np.bincount(claims.item, amount, minlength=int(candidates.item.max()) + 1)
         related = np.bincount(relations.candidate, amount[relations.claim], len(candidates))
-        wrong = np.round(np.maximum(total[candidates.block] - related, 0.0), 6)
+        wrong = np.round(np.maximum(total[candidates.item] - related, 0.0), 6)
         sizes, totals = (np.unique(array, return_inverse=True) for array in (size, wrong))
         values = 1.0 / claims.flat
         scores = (
@@ -59,20 +59,20 @@ class SharedErrors:
             _log_totals(totals[0], CONCENTRATIONS[:, None]),
         )
         part = 1.0 / np.maximum(count, 1)
-        return cls(claims.value, block, size, part, wrong, values, sizes, totals, scores)
+        return cls(claims.value, item, size, part, wrong, values, sizes, totals, scores)
 
     def correction(
         self, candidates: Candidates, relations: ValueRelations, concentration: float
     ) -> FloatArray:
         """Return log P(wrong claims | candidate) beyond that of independent uniform errors."""
         log_sizes = _log_sizes(self.sizes[0], concentration, self.values)[self.sizes[1]]
-        sums = np.bincount(self.block, log_sizes, minlength=int(candidates.block.max()) + 1)
+        sums = np.bincount(self.item, log_sizes, minlength=int(candidates.item.max()) + 1)
         group = self.value[relations.claim]
         related = np.bincount(
             relations.candidate, (log_sizes * self.part)[group], minlength=len(candidates)
         )
         totals = _log_totals(self.totals[0], concentration)[self.totals[1]]
-        correction: FloatArray = sums[candidates.block] - related + totals
+        correction: FloatArray = sums[candidates.item] - related + totals
         return np.where(self.wrong > 0, correction, 0.0)
 
     def concentration(self, relations: ValueRelations, probability: FloatArray) -> float:

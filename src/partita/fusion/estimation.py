@@ -13,7 +13,7 @@ from partita.fusion.dependence import SharedErrors
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedClaims:
-    """The claims: source, block of candidates, and outcome for unrelated candidates.
+    """The claims: source, item, and outcome for unrelated candidates.
 
     `density` is b; `flat` is the probability of the claim without any information, used for the
     part of the `confidence` that is missing. `value` numbers the pairs of an object and a value,
@@ -21,7 +21,7 @@ class CodedClaims:
     """
 
     source: IntArray
-    block: IntArray
+    item: IntArray
     outcome: IntArray
     density: FloatArray
     confidence: FloatArray
@@ -41,7 +41,6 @@ class Candidates:
     """
 
     item: IntArray
-    block: IntArray
     group: IntArray
     kind: IntArray
     offset: FloatArray
@@ -73,7 +72,6 @@ class EstimationProblem:
     candidates: Candidates
     relations: ValueRelations
     sources: int
-    blocks: int
     items: int
     kinds: int
     start: FloatArray
@@ -226,20 +224,20 @@ def _summed(
     related = (
         part(likely.related) * weight[relations.claim] - plain.reshape(-1)[problem.cells.plain]
     )
-    return _by_block(problem, plain) + np.bincount(
+    return _by_item(problem, plain) + np.bincount(
         relations.candidate, related, minlength=len(problem.candidates)
     )
 
 
-def _by_block(problem: EstimationProblem, values: FloatArray) -> FloatArray:
-    """Sum over the claims of each candidate's block and group."""
+def _by_item(problem: EstimationProblem, values: FloatArray) -> FloatArray:
+    """Sum over the claims of each candidate's item and group."""
     claims, candidates = problem.claims, problem.candidates
     sums = [
-        np.bincount(claims.block, values[:, g], minlength=problem.blocks)
+        np.bincount(claims.item, values[:, g], minlength=problem.items)
         for g in range(problem.groups)
     ]
-    sums_by_block = np.stack(sums, axis=1).astype(np.float64)
-    return sums_by_block[candidates.block, candidates.group]
+    sums_by_item = np.stack(sums, axis=1).astype(np.float64)
+    return sums_by_item[candidates.item, candidates.group]
 
 
 def _normalised(logs: FloatArray, item: IntArray, items: int) -> tuple[FloatArray, float]:
@@ -258,11 +256,11 @@ def _counts(problem: EstimationProblem, probability: FloatArray, likely: Likelih
     claims, candidates, relations = problem.claims, problem.candidates, problem.relations
     shape = problem.shape
     counts = np.zeros(int(np.prod(shape)))
-    place = claims.block * problem.groups
+    place = claims.item * problem.groups
     mass = np.bincount(
-        candidates.block * problem.groups + candidates.group,
+        candidates.item * problem.groups + candidates.group,
         probability,
-        minlength=problem.blocks * problem.groups,
+        minlength=problem.items * problem.groups,
     )
     weight = probability[relations.candidate]
     for g in range(problem.groups):

@@ -22,7 +22,7 @@ from partita.fusion.answers import SlotAnswer, answers
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claim_files import SAME
 from partita.fusion.claims import Claims, checked_reliabilities, distinct, join_claims
-from partita.fusion.copying import Copying, discount_copies, find_copying
+from partita.fusion.copying import Copying, find_copying, without_copies
 from partita.fusion.kinds import STATE, TYPED, Kind, Reading, checked_kind, likely_kind
 from partita.fusion.slot import SlotTask, add_truths, fuse_slot
 from partita.fusion.states import fuse_states
@@ -33,7 +33,7 @@ class FusionSettings:
     """The options of fusion; `kinds` are by slot ("" for all others).
 
     `separator` says that objects are pairs LEFT_RIGHT with at most one match per side. `truths` are
-    values known by object and slot. `discount` reduces the weight of copied claims. `fixed` are
+    values known by object and slot. `discount` leaves copied claims out. `fixed` are
     parameters estimated before. With `independent`, sources are taken to err independently.
     """
 
@@ -97,11 +97,8 @@ def fuse_slots(
         claims, used = (one.only(np.isin(one.slot, kept)) for one in (claims, used))
     copies = tuple(one for belief in beliefs for one in find_copying(belief))
     if settings_.discount and copies:
-        discounted = discount_copies(used, copies)
-        # A small confidence in a rare value is nearly as good as certainty, so that what is mostly
-        # copied has to be left out.
-        discounted = discounted.only(discounted.confidence > used.confidence / 2)
-        beliefs = [belief for name in names for belief in _slot(discounted, name, settings_)]
+        rest = without_copies(used, copies)
+        beliefs = [belief for name in names for belief in _slot(rest, name, settings_)]
     return Fused(claims, settings_, tuple(beliefs), copies)
 
 

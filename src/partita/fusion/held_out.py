@@ -226,21 +226,10 @@ class HeldOutClaims:
     def only(self, chosen: BoolArray) -> HeldOutClaims:
         """Return some of the claims."""
         rows = chosen[self.owner]
-        numbers = np.cumsum(chosen) - 1
-        return HeldOutClaims(
-            numbers[self.owner[rows]],
-            self.probability[rows],
-            self.share[rows],
-            self.likelihood[rows],
-            self.unknown[chosen],
-            self.evidence[chosen],
-            self.outside[chosen],
-            self.guess[chosen],
-            self.elsewhere[chosen],
-            self.reliability[chosen],
-            self.source[chosen],
-            self.object[chosen],
-        )
+        kept = {name: rows if name in ("probability", "share", "likelihood") else chosen
+                for name in self.__slots__[1:]}  # fmt: skip
+        columns = {name: getattr(self, name)[some] for name, some in kept.items()}
+        return HeldOutClaims((np.cumsum(chosen) - 1)[self.owner[rows]], **columns)
 
 
 def exponents_of(evidence: FloatArray, correlation: float) -> FloatArray:

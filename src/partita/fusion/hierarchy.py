@@ -33,12 +33,10 @@ class Nesting:
         """Make a nesting of nodes with names, and the parent of each node but the tops."""
         if cycle := find_cycle(parents):
             raise InputError(f"values form a cycle: {' > '.join(names[n] for n in cycle)}")
-        ancestors: dict[str, frozenset[str]] = {}
-        for node in names:
-            _add_ancestors(node, names, parents, ancestors)
         above: dict[str, frozenset[str]] = {}
         for node, name in names.items():
-            above[name] = above.get(name, frozenset()) | (ancestors[node] - {name})
+            over = {names[high] for high in _ancestors(node, parents)}
+            above[name] = above.get(name, frozenset()) | (over - {name})
         return cls(above, _inverse(above))
 
     def deepest(self, names: list[str]) -> str | None:
@@ -75,20 +73,11 @@ def deepest(text: str, values: frozenset[str], nesting: Nesting | None = None) -
     return (nesting.deepest(parts) if nesting is not None else None) or parts[0]
 
 
-def _add_ancestors(
-    node: str,
-    names: Mapping[str, str],
-    parents: Mapping[str, str],
-    ancestors: dict[str, frozenset[str]],
-) -> None:
-    """Add the names above a node, and above every node on the way up."""
-    path = [node]
-    while (parent := parents.get(path[-1])) is not None and path[-1] not in ancestors:
-        path.append(parent)
-    for n in reversed(path):
-        if n not in ancestors:
-            parent = parents.get(n)
-            ancestors[n] = frozenset() if parent is None else ancestors[parent] | {names[parent]}
+def _ancestors(node: str, parents: Mapping[str, str]) -> Iterator[str]:
+    """Yield the nodes above one, from inside out."""
+    while (parent := parents.get(node)) is not None:
+        yield parent
+        node = parent
 
 
 def _inverse(above: Names) -> dict[str, frozenset[str]]:

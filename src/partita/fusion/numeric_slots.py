@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
-from partita.fusion.dependence import SharedErrors
 from partita.fusion.estimation import (
     Candidates,
-    CodedClaims,
     EstimationProblem,
     Expected,
     Rates,
@@ -27,7 +25,7 @@ from partita.fusion.estimation import (
     expect,
     likelihoods,
 )
-from partita.fusion.open_slots import EXACT, GENERAL, GUESS, SHRINKAGE, START, UNNAMED, ranges
+from partita.fusion.open_slots import EXACT, GENERAL, GUESS, UNNAMED, guessing_problem, ranges
 from partita.fusion.parsed_claims import positions
 from partita.fusion.value_reading import MIN_VALUES, ClaimStatements, ParsedSlot
 
@@ -297,7 +295,7 @@ def numeric_frame(parsed: ParsedSlot, scales: ErrorScales) -> NumericFrame:
     taken = np.bincount(item, share, minlength=objects)
     share[-objects:] = np.maximum(1.0 - taken, grain / scales.spread)
     value = np.concatenate([atom, np.full(len(cell) + objects, UNNAMED)])
-    candidates = Candidates(item, item, 0 * item, 0 * item, np.log(share))
+    candidates = Candidates(item, 0 * item, 0 * item, np.log(share))
     low, high = _bounds(statements, raw, scales, grain)
     density = np.minimum((high - low) / scales.spread, 1.0)
     claim, candidate = _windows(
@@ -315,19 +313,16 @@ def numeric_problem(
     parsed: ParsedSlot, scales: ErrorScales, weights: FloatArray, frame: NumericFrame | None = None
 ) -> NumericProblem:
     """Return the problem of these scales; without a frame, in that of the scales."""
-    statements, objects = parsed.statements, len(parsed.statements.objects)
     frame = frame or numeric_frame(parsed, scales)
-    relations = _relations(statements, scales, frame)
-    key = statements.object * max(len(statements.values), 1) + statements.value
-    group = np.cumsum(np.diff(key, prepend=-1) != 0) - 1
-    coded = CodedClaims(statements.source, statements.object, np.full(len(key), GUESS),
-                        frame.density, statements.confidence, scales.grain / scales.spread, group,
-                        weights)  # fmt: skip
-    problem = EstimationProblem(
-        coded, frame.candidates, relations, sources=len(statements.sources), blocks=objects,
-        items=objects, kinds=1, start=START, shrinkage=SHRINKAGE, mixed=1.0,
-        spread=SharedErrors.of(coded, frame.candidates, relations),
-    )  # fmt: skip
+    relations = _relations(parsed.statements, scales, frame)
+    problem = guessing_problem(
+        parsed.statements,
+        frame.candidates,
+        relations,
+        frame.density,
+        scales.grain / scales.spread,
+        weights,
+    )
     return NumericProblem(problem, frame.value, frame.position, frame.width)
 
 

@@ -144,38 +144,39 @@ def open_problem(
     places = [np.arange(pairs), *below]
     depth = np.repeat([0, 1, 1], [len(p) for p in places])
     relations, levels = _relations(named, nested, order, np.concatenate(places), depth)
-    candidates = Candidates(item, item, 0 * item, np.concatenate(kinds), np.log(share))
+    candidates = Candidates(item, 0 * item, np.concatenate(kinds), np.log(share))
     value, right_below = np.full(len(item), UNNAMED), np.full(len(item), UNNAMED)
     value[:pairs] = named.value
     right_below[pairs : len(depth)] = named.value[np.concatenate(below)]
-    problem = _problem(statements, candidates, relations, order, weights)
+    chance, classes = 1.0 / order.size, 2 if order.inner else 1
+    density = np.full(len(statements), chance)
+    problem = guessing_problem(statements, candidates, relations, density, chance, weights, classes)
     return OpenProblem(problem, value, right_below, levels)
 
 
-def _problem(
+def guessing_problem(
     statements: ClaimStatements,
     candidates: Candidates,
     relations: ValueRelations,
-    order: Order,
-    weights: FloatArray | None,
+    density: FloatArray,
+    flat: float,
+    weights: FloatArray | None = None,
+    kinds: int = 1,
 ) -> EstimationProblem:
-    chance = 1.0 / order.size
+    """Return the problem of sources that are exact, general or guess, with P(claim | a guess)."""
     claims, objects = len(statements), len(statements.objects)
-    guesses = np.full(claims, GUESS)
-    density = np.full(claims, chance)
     key = statements.object * max(len(statements.values), 1) + statements.value
     value = np.cumsum(np.diff(key, prepend=-1) != 0) - 1
     weight = np.ones(claims) if weights is None else weights
-    coded = CodedClaims(statements.source, statements.object, guesses, density,
-                        statements.confidence, chance, value, weight)  # fmt: skip
+    coded = CodedClaims(statements.source, statements.object, np.full(claims, GUESS), density,
+                        statements.confidence, flat, value, weight)  # fmt: skip
     return EstimationProblem(
         coded,
         candidates,
         relations,
         sources=len(statements.sources),
-        blocks=objects,
         items=objects,
-        kinds=2 if order.inner else 1,
+        kinds=kinds,
         start=START,
         shrinkage=SHRINKAGE,
         mixed=1.0,

@@ -155,7 +155,9 @@ def parse_texts(
         relative = kind == "number"
         codes = merge_close(claims.object, codes, positions(values, kind), tolerance, relative)
     as_written = [claims.values[n] for n in used.tolist()] if normalise is symbol else []
-    labels = _labels(values, as_written, value_codes, np.bincount(value, minlength=len(used)))
+    labels = frequent_spellings(
+        values, as_written, value_codes, np.bincount(value, minlength=len(used))
+    )
     columns = (claims.object, claims.source, codes, claims.confidence)
     return ParsedClaims(*columns, values, labels, damaged=damaged)
 
@@ -251,7 +253,7 @@ def positions(values: Sequence[str], kind: Kind) -> FloatArray:
     )
 
 
-def _labels(
+def frequent_spellings(
     values: Sequence[str], as_written: Sequence[str], value_codes: IntArray, times: IntArray
 ) -> list[str]:
     """Return the most frequent spelling of every value."""

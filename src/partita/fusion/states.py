@@ -9,7 +9,6 @@ An undated claim is about any of the days on which there are reports of its obje
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,6 +21,7 @@ from partita.fusion.belief import Parameters, SlotBelief, StateChanges
 from partita.fusion.claims import TRUTHS, Claims
 from partita.fusion.hierarchy import flat_order
 from partita.fusion.kinds import STATE
+from partita.fusion.parsed_claims import frequent_spellings
 from partita.fusion.trust import trust
 from partita.fusion.value_reading import ClaimStatements, ParsedSlot, claim_statements
 from partita.templates.slots import StateGroup, symbol
@@ -108,25 +108,17 @@ def _fuse_group(
     if (unknown := np.flatnonzero(value < 0)).size:
         text = claims.values[claims.value[unknown[0]]]
         raise InputError(f"{text} is no value of {name}, which has {', '.join(codes)}: learn again")
-    days = np.zeros(len(claims), dtype=np.int64) if claims.stated is None else claims.stated
     columns = (claims.object, claims.source, value)
     statements = claim_statements(claims, list(group.values), columns, claims.confidence)
     which = _statement_of(statements, claims, value)
-    reports = arrange_reports(statements, which, days)
+    reports = arrange_reports(statements, which, claims.days)
     chain = _Chain(group, reports, statements, reliabilities, fixed)
     posterior, parameters, rounds = chain.learned()
     if fixed is None:
-        parameters = replace(parameters, labels=_spellings(claims, value, group))
+        texts = [claims.values[n] for n in claims.value.tolist()]
+        written = frequent_spellings(group.values, texts, value, np.ones_like(value))
+        parameters = replace(parameters, labels=dict(zip(group.values, written, strict=True)))
     return _belief(name, group, chain, posterior, parameters, rounds)
-
-
-def _spellings(claims: Claims, value: IntArray, group: StateGroup) -> dict[str, str]:
-    """Return the most frequent spelling of every state."""
-    forms: dict[int, Counter[str]] = {}
-    for n, text in zip(value.tolist(), claims.value.tolist(), strict=True):
-        forms.setdefault(n, Counter())[" ".join(claims.values[text].split())] += 1
-    most = {n: min((-count, text) for text, count in form.items()) for n, form in forms.items()}
-    return {state: most[n][1] if n in most else state for n, state in enumerate(group.values)}
 
 
 def _statement_of(statements: ClaimStatements, claims: Claims, value: IntArray) -> IntArray:

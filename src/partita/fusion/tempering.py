@@ -65,26 +65,17 @@ def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
 
 def _in_order(mixed: FloatArray, before: FloatArray, belief: SlotBelief) -> FloatArray:
     """Return mixed probabilities; those of an object that contradict the order get their mean."""
+    from scipy.optimize import isotonic_regression
+
     order = np.lexsort((-before, belief.object))
     pooled = mixed[order]
     rising = np.flatnonzero((np.diff(pooled) > 0) & (np.diff(belief.object[order]) == 0))
     for n in np.unique(belief.object[order][rising]).tolist():
         rows = slice(belief.starts[n], belief.starts[n + 1])
-        pooled[rows] = _falling(pooled[rows].tolist())
+        pooled[rows] = isotonic_regression(pooled[rows], increasing=False).x
     values = np.empty_like(pooled)
     values[order] = pooled
     return values
-
-
-def _falling(values: Sequence[float]) -> list[float]:
-    """Return the nearest values that do not increase, by pooling neighbours."""
-    pools: list[tuple[float, int]] = []
-    for value in values:
-        pools.append((value, 1))
-        while len(pools) > 1 and pools[-2][0] < pools[-1][0]:
-            (a, n), (b, m) = pools.pop(-2), pools.pop()
-            pools.append(((a * n + b * m) / (n + m), n + m))
-    return [value for value, count in pools for _ in range(count)]
 
 
 def claim_shares(belief: SlotBelief) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -31,64 +31,6 @@ from partita.templates.quantities import Date, DateType, Measurement, Number
 from partita.templates.slots import SlotType, Strings, Value, symbol
 
 MAX_UNIFIED = 32  # unified values of one object, beside the stated ones
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TypedClaims:
-    """Claims as indices into the values, which are sorted by their texts."""
-
-    object: IntArray
-    source: IntArray
-    value: IntArray
-    values: Sequence[Value]
-    unions: Sequence[tuple[int, int]]
-    slot: SlotType[Any]
-
-    @property
-    def texts(self) -> list[str]:
-        return [encode_value(value) for value in self.values]
-
-    @property
-    def labels(self) -> list[str]:
-        return [display_text(value) for value in self.values]
-
-    def is_more_general(self, high: int, low: int) -> bool:
-        both: bool = self.slot.unify(self.values[high], self.values[low]) == self.values[low]
-        return both
-
-    def heights(self, slot: SlotType[Any]) -> IntArray:
-        return np.array([_height(slot, value) for value in self.values], dtype=np.int64)
-
-    def more(self, object_number: Callable[[int], int]) -> tuple[IntArray, IntArray]:
-        """Return pairs of an object and a value that no source states as a whole."""
-        pairs = sorted((object_number(thing), value) for thing, value in self.unions)
-        pairs_array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        return pairs_array[:, 0], pairs_array[:, 1]
-
-
-def parse_typed(claims: Claims, slot: SlotType[Any], tolerance: float = 0.0) -> TypedClaims:
-    """Parse every claim's value; numbers, measures and days that are close count as one."""
-    used, codes = np.unique(claims.value, return_inverse=True)
-    parsed = [_read(claims, slot, n) for n in used.tolist()]
-    values_by_object: dict[int, set[Value]] = {}
-    for thing, value in zip(claims.object.tolist(), codes.tolist(), strict=True):
-        values_by_object.setdefault(thing, set()).add(parsed[value])
-    unions = {
-        thing: _unifications(values, slot)
-        for thing, values in values_by_object.items()
-        if len(values) > 1
-    }
-    all_values = sorted(
-        {*parsed, *(value_ for more in unions.values() for value_ in more)}, key=encode_value
-    )
-    position = {value: n for n, value in enumerate(all_values)}
-    value = np.array([position[value_] for value_ in parsed], dtype=np.int64)[codes]
-    if tolerance:
-        positions = np.array([_position(value_) for value_ in all_values])
-        relative = not any(isinstance(value_, Date) for value_ in all_values)
-        value = merge_close(claims.object, value, positions, tolerance, relative)
-    pairs = [(thing, position[value_]) for thing, more in unions.items() for value_ in more]
-    return TypedClaims(claims.object, claims.source, value, all_values, pairs, slot)
 
 
 def encode_value(value: Value) -> str:
@@ -305,18 +247,41 @@ def parse_slot(
 
 
 def _read_typed(claims: Claims, reading: Reading, size: int | None) -> ParsedSlot:
-    """Parse by the type of the slot, where values that unify do not contradict."""
+    """Parse by the type of the slot, where values that unify do not contradict.
+
+    Numbers, measures and days that are close count as one.
+    """
     slot = reading.types[claims.slots[int(claims.slot[0])]]
-    parsed = parse_typed(claims, slot, reading.tolerance)
-    codes = (parsed.object, parsed.source, parsed.value)
-    rows = claim_statements(claims, parsed.texts, codes, claims.confidence)
+    used, codes = np.unique(claims.value, return_inverse=True)
+    parsed = [_read(claims, slot, n) for n in used.tolist()]
+    by_object: dict[int, set[Value]] = {}
+    for thing, value in zip(claims.object.tolist(), codes.tolist(), strict=True):
+        by_object.setdefault(thing, set()).add(parsed[value])
+    unified = {thing: _unifications(stated, slot) for thing, stated in by_object.items()
+               if len(stated) > 1}  # fmt: skip
+    values = sorted({*parsed, *(one for more in unified.values() for one in more)},
+                    key=encode_value)  # fmt: skip
+    position = {value: n for n, value in enumerate(values)}
+    code = np.array([position[value] for value in parsed], dtype=np.int64)[codes]
+    if reading.tolerance:
+        places = np.array([_position(value) for value in values])
+        relative = not any(isinstance(value, Date) for value in values)
+        code = merge_close(claims.object, code, places, reading.tolerance, relative)
+    texts = [encode_value(value) for value in values]
+    columns = (claims.object, claims.source, code)
+    rows = claim_statements(claims, texts, columns, claims.confidence)
     things = {name: n for n, name in enumerate(rows.objects)}
-    more = parsed.more(lambda n: things[claims.objects[n]])
+    pairs = sorted((things[claims.objects[thing]], position[value])
+                   for thing, more in unified.items() for value in more)  # fmt: skip
+    objects, unions = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     wide = size or max(len(distinct(rows.value)), MIN_VALUES[TYPED])
+    heights = np.array([_height(slot, value) for value in values], dtype=np.int64)
     order = object_order(
-        _pairs(rows, more), len(rows.values), wide, parsed.is_more_general, parsed.heights(slot)
-    )
-    return ParsedSlot(TYPED, rows, order, more, parsed.labels)
+        _pairs(rows, (objects, unions)), len(values), wide,
+        lambda high, low: slot.unify(values[high], values[low]) == values[low], heights,
+    )  # fmt: skip
+    labels = [display_text(value) for value in values]
+    return ParsedSlot(TYPED, rows, order, (objects, unions), labels)
 
 
 def _order(
