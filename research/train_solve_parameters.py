@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import numpy as np
 from partita.configurations.odds import ScaledParameters
 from partita.core import FloatArray
 from partita.errors import InputError
-from partita.parameters import Learned
+from partita.parameters import VERSION
 from partita.training import key_likelihood
 from partita.training.key_likelihood import KeyLikelihood, fit_scaled
 from research.solve_parameters import greedy
@@ -29,6 +30,30 @@ DIGITS = 4  # what is beyond them differs between machines, and tells nothing
 UNIFORM = ScaledParameters(0.0, 0.0)
 MODELS = ("uniform", "greedy", "evidential", "scaled")
 PEOPLE = ("fname_c1", "lname_c1", "by", "bm", "bd")
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Values by name; the data they came from in words and as a hash; what was measured on it."""
+
+    model: str
+    values: Mapping[str, float]
+    learned_from: str
+    sha256: str
+    seed: int
+    figures: Mapping[str, float]
+
+    def text(self) -> str:
+        """As JSON, the same bytes for the same values."""
+        written = {
+            "version": VERSION,
+            "model": self.model,
+            "values": dict(self.values),
+            "learned_from": {"description": self.learned_from, "sha256": self.sha256},
+            "seed": self.seed,
+            "figures": dict(self.figures),
+        }
+        return json.dumps(written, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -349,14 +349,16 @@ def _fusion_targets() -> list[Target]:
 
 
 def _model_targets() -> list[Target]:
+    from partita.errors import InputError
     from partita.parameters import shipped_text
-    from partita.training.parameter_files import parse_parameters, read_pair_parameters
+    from partita.training.parameter_files import model_parameters, read_pair_parameters
     from partita_incidents.incident_models import read_models
 
     def parameters(path: Path) -> None:
-        from partita.files.text import whole_text
-
-        parse_parameters(whole_text(path), str(path))
+        for model in ("scaled", "greedy", "forest"):
+            with suppress(InputError):  # of another model
+                model_parameters(model, path)
+        model_parameters("scaled", path)
 
     shipped = [shipped_text(name) or "" for name in ("scaled", "greedy", "forest")]
     pairs = json.loads(shipped_text("pairs") or "")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from partita.configurations.exact.listed import partitions
 from partita.core import FloatArray, IntArray
-from partita.evaluation.reports import ReportedAnswer, measure_report, possible_links
+from partita.evaluation.rows import ReportedAnswer, measure_report, possible_links
 from partita.evaluation.splits import Excluded
 
 EXCLUDED = Excluded(0.01, 0.02)

@@ -29,8 +29,7 @@ from partita.corpora.documents import read_corpora
 from partita.corpora.keys import match_by_id_or_place
 from partita.domains import find_domain
 from partita.errors import InputError
-from partita.evaluation.reports import ReportedAnswer, measure_report, possible_links
-from partita.evaluation.rows import ModelRow, row
+from partita.evaluation.rows import ModelRow, ReportedAnswer, measure_report, possible_links, row
 from partita.evaluation.splits import Excluded
 from partita.linkage.clusters import read_clusters
 from partita.options import EvaluateOptions, described

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,8 +30,9 @@ from partita.files.text import whole_text
 from partita.files.writing import write_atomically
 from partita.pairs.characteristics import EXTENDED, Characteristic, Cutoffs, feature_names
 from partita.pairs.models import MaximumEntropy
-from partita.parameters import VERSION, Learned, shipped_text
+from partita.parameters import VERSION, shipped_text
 
+T = TypeVar("T")
 EVERY_PAIR = "every pair"
 QUESTIONS = "merging questions"
 TRAININGS = (EVERY_PAIR, QUESTIONS)
@@ -153,8 +154,8 @@ def parse_pair_parameters(
         return PairParameters(
             every,
             questions,
-            GreedyParameters(*_numbers(content["greedy"], "greedy", place, GREEDY_FIELDS).values()),
-            ScaledParameters(*_numbers(content["scaled"], "scaled", place, SCALED_FIELDS).values()),
+            _set_parameters(GreedyParameters, content["greedy"], "greedy", GREEDY_FIELDS, place),
+            _set_parameters(ScaledParameters, content["scaled"], "scaled", SCALED_FIELDS, place),
             number_of(content["excluded"], "excluded", place),
             number_of(content["crossing"], "crossing", place),
             *source,
@@ -170,7 +171,7 @@ def _forest(content: Any, place: Place) -> ForestParameters:
     """Return the parameters of the forest model; the default for a file that has none."""
     if content is None:
         return DEFAULT_FOREST
-    return ForestParameters(*_numbers(content, "forest", place, FOREST_FIELDS).values())
+    return _set_parameters(ForestParameters, content, "forest", FOREST_FIELDS, place)
 
 
 def _versioned(content: Any, place: Place) -> Mapping[str, Any]:
@@ -242,72 +243,44 @@ def _cutoffs(content: Any, place: Place) -> Cutoffs:
 
 
 SET_FIELDS = ("version", "model", "values", "learned_from", "seed", "figures")
-VALUES = {"greedy": GREEDY_FIELDS, "scaled": SCALED_FIELDS, "forest": FOREST_FIELDS}
 SetParameters = GreedyParameters | ScaledParameters | ForestParameters
+SET_MODELS: dict[str, tuple[Callable[..., SetParameters], tuple[str, ...]]] = {
+    "greedy": (GreedyParameters, GREEDY_FIELDS),
+    "scaled": (ScaledParameters, SCALED_FIELDS),
+    "forest": (ForestParameters, FOREST_FIELDS),
+}
 
 
 def model_parameters(model: str, path: str | Path | None = None) -> SetParameters:
     """Return the parameters of a model: the shipped ones, those of a file of that model, or those
     of a file of `partita train`."""
-    if path is None:
-        return set_parameters(shipped_parameters(model), model, "shipped parameters")
-    text, file = whole_text(path), str(path)
-    if _kind(text, file) == KIND:
-        found: SetParameters = getattr(parse_pair_parameters(text, file), model)
-        return found
-    return set_parameters(parse_parameters(text, file), model, file)
-
-
-def _kind(text: str, file: str) -> str | None:
-    content = parsed(text, Place(file))
-    return content.get("model") if isinstance(content, dict) else None
-
-
-def shipped_parameters(model: str) -> Learned:
-    """Return the parameters that come with the package."""
-    text = shipped_text(model)
-    if text is None:
-        raise InputError(f"no parameters of a model {model!r} are shipped; expected {_models()}")
-    return parse_parameters(text, f"shipped parameters of {model}")
-
-
-def set_parameters(learned: Learned, model: str, file: str = "parameters") -> SetParameters:
-    """Return the values as parameters of a model."""
-    if learned.model != model:
-        raise InputError(f"holds parameters of {learned.model}; expected {model}", file=file)
-    values = [learned.values[name] for name in VALUES[model]]
-    kinds = {"greedy": GreedyParameters, "scaled": ScaledParameters, "forest": ForestParameters}
-    made: SetParameters = kinds[model](*values)
-    return made
-
-
-def parse_parameters(text: str, file: str) -> Learned:
-    """Parse parameters from JSON text; the file is named in errors."""
+    if model not in SET_MODELS:
+        expected = " or ".join(SET_MODELS)
+        raise InputError(f"no parameters of a model {model!r} are shipped; expected {expected}")
+    file = f"shipped parameters of {model}" if path is None else str(path)
+    text = shipped_text(model) or "" if path is None else whole_text(path)
     place = Place(file)
     content = parsed(text, place)
+    if isinstance(content, dict) and content.get("model") == KIND:
+        found: SetParameters = getattr(parse_pair_parameters(text, file), model)
+        return found
     refuse_other_version(content, VERSION, place)
     content = fields(content, "the file", place, needed=SET_FIELDS)
-    model = text_of(content["model"], "model", place)
-    if model not in VALUES:
-        place.refuse(f"model is {model!r}; expected {_models()}")
-    learned = Learned(
-        model,
-        _numbers(content["values"], f"values of {model}", place, VALUES[model]),
-        *origin_of(content["learned_from"], place),
-        integer_of(content["seed"], "seed", place),
-        figures_of(content["figures"], place),
-    )
+    if (kind := text_of(content["model"], "model", place)) != model:
+        place.refuse(f"holds parameters of {kind!r}; expected {model!r}")
+    origin_of(content["learned_from"], place)
+    integer_of(content["seed"], "seed", place)
+    figures_of(content["figures"], place)
+    make, names = SET_MODELS[model]
+    return _set_parameters(make, content["values"], f"values of {model}", names, place)
+
+
+def _set_parameters(
+    make: Callable[..., T], content: Any, what: str, names: Sequence[str], place: Place
+) -> T:
+    given = fields(content, what, place, needed=tuple(names))
+    values = [number_of(given[name], name, place) for name in names]
     try:
-        set_parameters(learned, model)  # checks the range of the values
+        return make(*values)
     except InputError as error:
-        raise InputError(error.problem, file=file) from error
-    return learned
-
-
-def _numbers(content: Any, what: str, place: Place, names: tuple[str, ...]) -> dict[str, float]:
-    numbers = fields(content, what, place, needed=names)
-    return {name: number_of(numbers[name], name, place) for name in names}
-
-
-def _models() -> str:
-    return " or ".join(VALUES)
+        raise InputError(error.problem, file=place.file) from error
