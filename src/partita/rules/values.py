@@ -161,7 +161,6 @@ _PHRASES = (
 )
 _UNIT = re.compile(r"(?<=[\d .-])([A-Z/]{1,12}[23²³]?)\.?$")
 _TIMES_SIGN = re.compile(r" ?[X×] ?| BY ")
-_BETWEEN = re.compile(r"(?:BETWEEN |FROM )?(.+?)(?: ?- ?| TO | OR | AND |\.\.)(.+)")
 _OPEN = (
     (re.compile(r"(?=[0-9./]+\.\.$)"), "{}.."),
     (re.compile(r"(?=\.\.[0-9./]+$)"), "..{}"),
@@ -275,7 +274,7 @@ def _without_unit(normalised: str, unit: str) -> str:
 
 
 def _between(normalised: str, unit: str) -> str | None:
-    match = _BETWEEN.fullmatch(normalised)
+    match = _RANGE.fullmatch(normalised)
     ends = [amount(_without_unit(end, unit)) for end in match.groups()] if match else []
     low, high = ends or (None, None)
     if low is None or high is None or not low < high:
