@@ -81,7 +81,9 @@ def test_tables_are_recognised_shown_and_kept(
 
 
 def test_an_empty_store_leads_to_a_result_in_one_click(person: Person, tmp_path: Path) -> None:
-    with running(ServiceConfig(str(tmp_path / "new.db"), timeout=PATIENCE, workers=1)) as found:
+    with running(
+        ServiceConfig(store=str(tmp_path / "new.db"), seconds=PATIENCE, workers=1)
+    ) as found:
         person.driver.get(found)
         person.sees("h1", "Add data")
         person.button("An article").click()

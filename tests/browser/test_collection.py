@@ -28,7 +28,7 @@ def test_a_collection_from_the_table_to_an_entity(
 ) -> None:
     folder = write_knowledge_base(tmp_path / "kb")
     store = str(tmp_path / "store.db")
-    config = ServiceConfig(store, str(folder), timeout=PATIENCE, workers=1)
+    config = ServiceConfig(store=store, knowledge_base=folder, seconds=PATIENCE, workers=1)
     person.colours(scheme)
     with running(config) as found:
         person.driver.get(f"{found}#/collection")

@@ -234,7 +234,9 @@ def test_a_remainder_is_seen(person: Person) -> None:
 
 
 def test_a_service_with_a_token_asks_for_it(person: Person, folder: Path) -> None:
-    config = ServiceConfig(str(folder / "partita.db"), token="secret", timeout=PATIENCE, workers=1)
+    config = ServiceConfig(
+        store=str(folder / "partita.db"), token="secret", seconds=PATIENCE, workers=1
+    )
     with running(config) as found:
         person.driver.get(f"{found}#/read?run=paper")
         field = person.sees("input[type=password]")

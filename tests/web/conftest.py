@@ -46,7 +46,7 @@ def workspace(store: Path) -> Iterator[Workspace]:
 @pytest.fixture(scope="session")
 def address(store: Path) -> Iterator[str]:
     with running(
-        ServiceConfig(store=str(store), timeout=PATIENCE, upload_timeout=PATIENCE)
+        ServiceConfig(store=str(store), seconds=PATIENCE, upload_timeout=PATIENCE, workers=1)
     ) as found:
         yield found
 

@@ -101,7 +101,7 @@ def test_pages_of_other_sites_do_not_write(headers: list[Any], status: int) -> N
 
 @pytest.fixture(scope="module")
 def guarded(store: Any) -> Iterator[httpx.Client]:
-    config = ServiceConfig(store=str(store), token=TOKEN, timeout=PATIENCE, eager=False)
+    config = ServiceConfig(store=str(store), token=TOKEN, seconds=PATIENCE, workers=1, eager=False)
     with running(config) as address, httpx.Client(base_url=address, timeout=PATIENCE) as found:
         yield found
 

@@ -27,7 +27,7 @@ class Stub(WorkerProcess):
 def pool(monkeypatch: pytest.MonkeyPatch) -> ProcessPool:
     monkeypatch.setattr("partita.web.process_pool.WorkerProcess", Stub)
     monkeypatch.setattr(Stub, "asked", 0)
-    return ProcessPool("working", ServiceConfig(max_queued=1, timeout=0.05, eager=False))
+    return ProcessPool("working", ServiceConfig(waiting=1, seconds=0.05, eager=False, workers=1))
 
 
 @pytest.mark.parametrize(("retry", "times"), [(True, 2), (False, 1)])

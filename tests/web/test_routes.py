@@ -255,7 +255,7 @@ def test_records_are_linked_and_shown(client: httpx.Client) -> None:
 
 def test_a_knowledge_base_in_pages(store: Path, tmp_path: Path) -> None:
     folder = write_knowledge_base(tmp_path / "kb")
-    config = ServiceConfig(str(store), str(folder), timeout=PATIENCE)
+    config = ServiceConfig(store=str(store), knowledge_base=folder, seconds=PATIENCE, workers=1)
     with running(config) as address, httpx.Client(base_url=address, timeout=PATIENCE) as client:
         sizes = {"name": "kb", "documents": 3, "entities": 4, "types": ["organization", "person"]}
         assert got(client, "/api/knowledge") == sizes

@@ -162,7 +162,7 @@ def test_tables_of_a_run(client: httpx.Client) -> None:
 def test_a_service_over_postgresql() -> None:
     """What a client does first, and a key that is still there after a restart."""
     for url in schema_on_the_server():
-        config = ServiceConfig(store=url, timeout=PATIENCE, eager=False)
+        config = ServiceConfig(store=url, seconds=PATIENCE, eager=False, workers=1)
         workspace = open_workspace(url)
         settings = Settings("depots", "evidential", budget=usual_budget("evidential"))
         workspace.ingest([RawMessage("kinston", TEXTS["kinston"], "test")], settings, "demo", 1)

@@ -113,7 +113,9 @@ def test_a_client_that_sends_slowly_is_let_go(store: Path) -> None:
     """The other client sends its request in one piece, so that it cannot be late."""
     head = "POST /api/solve HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     body = json.dumps(SOLVE)
-    config = ServiceConfig(store=str(store), upload_timeout=1.0, timeout=PATIENCE, eager=False)
+    config = ServiceConfig(
+        store=str(store), upload_timeout=1.0, seconds=PATIENCE, eager=False, workers=1
+    )
     with running(config) as address, connected(address) as slow, connected(address) as other:
         slow.sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
         end = f"connection: close\r\ncontent-length: {len(body)}\r\n\r\n{body}"
@@ -218,7 +220,7 @@ def own(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
     source.close()
     target.close()
     with running(
-        ServiceConfig(store=str(copy), timeout=PATIENCE, max_queued=2, eager=False)
+        ServiceConfig(store=str(copy), seconds=PATIENCE, waiting=2, eager=False, workers=1)
     ) as address:
         yield address, copy
 
@@ -306,7 +308,7 @@ def waiting(address: str) -> int:
 @pytest.fixture(scope="module")
 def hurried(own: tuple[str, Path]) -> Iterator[str]:
     """A service over the same store that gives up on an answer after two seconds."""
-    with running(ServiceConfig(store=str(own[1]), timeout=2.0, eager=False)) as address:
+    with running(ServiceConfig(store=str(own[1]), seconds=2.0, eager=False, workers=1)) as address:
         yield address
 
 
@@ -381,7 +383,7 @@ def test_no_process_outlives_its_service(store: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
     shutil.copy(store, copy)
     roles = ("reading", "writing", "working")
-    with running(ServiceConfig(store=str(copy))):
+    with running(ServiceConfig(store=str(copy), workers=1)):
         assert [len(workers(role, copy)) for role in roles] == [1, 1, 1]
     assert [workers(role, copy) for role in roles] == [[], [], []]
 
@@ -401,7 +403,9 @@ def test_a_training_that_was_stopped_goes_on_when_it_is_asked_for_again(
         kept = connection.scalar(select(at.text_hash).where(at.run == name, at.position == 0))
         connection.execute(tables.messages.delete().where(at.run == name, at.position > 0))
     with (
-        running(ServiceConfig(store=str(copy), timeout=PATIENCE, eager=False)) as address,
+        running(
+            ServiceConfig(store=str(copy), seconds=PATIENCE, eager=False, workers=1)
+        ) as address,
         httpx.Client(base_url=address, timeout=PATIENCE) as client,
     ):
         assert client.post(f"{AT}/train", json={}).json()["run"] == name

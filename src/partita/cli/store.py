@@ -4,10 +4,10 @@ import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partita.cli.command import command
 from partita.cli.console import Console
@@ -18,17 +18,11 @@ from partita.options import (
     STORE,
     Options,
     argument,
-    memory_size,
     one_of,
     option,
-    positive,
-    size_of,
 )
 from partita.views.layout import clean, cut_text, pad
-
-if TYPE_CHECKING:
-    from partita.web.config import ServiceConfig
-
+from partita.web.config import LOOPBACK, MIN_TOKEN_LENGTH, ServiceConfig
 
 HEADINGS = ("run", "messages", "sets", "keyed", "bits", "outcome")
 LEFT = ("run", "outcome")  # the others are numbers
@@ -136,33 +130,13 @@ def export(options: ExportCommand, console: Console) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeCommand(Options):
+class ServeCommand(ServiceConfig):
     """Options of the command serve."""
 
-    knowledge_base: Path | None = argument(
-        "Folder of partita build, shown under Collection", "KB", default=None
-    )
-    store: str | None = option(STORE)
     host: str = option(
         "Address to bind to; other than loopback requires a token", "127.0.0.1", metavar="NAME"
     )
     port: int = option("Port; 0 picks a free one", 8765, metavar="N", min=0, max=65535)
-    token: str = option(
-        "Clients must send this token; generated if one is needed",
-        "",
-        metavar="T",
-        envvar="PARTITA_TOKEN",
-    )
-    largest: str = option(
-        "Maximum request size, such as 10M", "20M", metavar="M", check=memory_size
-    )
-    seconds: float = option("Time limit per request", 60.0, metavar="S", check=positive)
-    waiting: int = option(
-        "Maximum queued requests; further ones are rejected", 256, metavar="N", min=1
-    )
-    workers: int | None = option(
-        "Number of worker processes", metavar="N", min=1, shown="one per core, at most 4"
-    )
     no_browser: bool = option("Do not open the page in a browser", False)
 
 
@@ -183,21 +157,15 @@ def serve(options: ServeCommand, console: Console) -> None:
     """
     try:
         from partita.web import server as web_server
-        from partita.web.config import LOOPBACK, ServiceConfig, default_workers
     except ImportError as error:
         raise Unavailable("the service needs FastAPI; install partita[service]") from error
-    from partita.store.store import default_store
 
+    _check_folder(options.knowledge_base)
     loopback = options.host in LOOPBACK
-    config = ServiceConfig(
-        store=options.store or default_store(),
-        knowledge_base=_checked_folder(options.knowledge_base),
+    config = replace(
+        options,
         token=_token(options.token, loopback),
         loopback=loopback,
-        max_request_bytes=size_of(options.largest),
-        timeout=options.seconds,
-        max_queued=options.waiting,
-        workers=options.workers or default_workers(),
     )
     with web_server.listen(options.host, options.port) as listener:
         server = web_server.create_server(config)
@@ -207,20 +175,15 @@ def serve(options: ServeCommand, console: Console) -> None:
         web_server.serve(server, listener)
 
 
-def _checked_folder(folder: Path | None) -> str:
-    if folder is None:
-        return ""
-    if not (folder / "entities.parquet").exists():
+def _check_folder(folder: Path | None) -> None:
+    if folder is not None and not (folder / "entities.parquet").exists():
         raise InputError(
             "is no knowledge base; expected a folder of partita build", file=str(folder)
         )
-    return str(folder)
 
 
 def _token(given: str, loopback: bool) -> str:
     """Return the token that clients must send; empty on loopback without one."""
-    from partita.web.config import MIN_TOKEN_LENGTH
-
     if loopback or len(given) >= MIN_TOKEN_LENGTH:
         return given
     if given:
@@ -232,13 +195,13 @@ def _token(given: str, loopback: bool) -> str:
     return secrets.token_urlsafe(24)
 
 
-def _page_address(address: str, config: "ServiceConfig") -> str:
+def _page_address(address: str, config: ServiceConfig) -> str:
     place = "#/collection?" if config.knowledge_base else "#"
     return f"{address}/{place}token={config.token}" if config.token else f"{address}/{place[:-1]}"
 
 
-def _tell(console: Console, address: str, config: "ServiceConfig") -> None:
+def _tell(console: Console, address: str, config: ServiceConfig) -> None:
     """Print the address. The token follows the #, which browsers do not send to servers."""
     console.say(f"{_page_address(address, config)}\n")
     console.flush()
-    console.note(f"store {config.store.split('@')[-1]}; press Ctrl-C to stop")
+    console.note(f"store {config.place.split('@')[-1]}; press Ctrl-C to stop")

@@ -55,8 +55,8 @@ class Backend:
     @classmethod
     def of(cls, config: ServiceConfig) -> Self:
         """Return the processes that a configuration asks for."""
-        processes = min(SMALL_PROCESSES, config.workers)
-        short = min(SMALL_TIMEOUT, config.timeout)
+        processes = min(SMALL_PROCESSES, config.processes)
+        short = min(SMALL_TIMEOUT, config.seconds)
         return cls(
             config,
             ProcessPool("reading", config),

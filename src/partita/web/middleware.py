@@ -183,14 +183,14 @@ async def _read_body(scope: Scope, receive: Receive, config: ServiceConfig) -> b
     headers = dict(scope["headers"])
     try:
         async with asyncio.timeout(config.upload_timeout):
-            body = await _receive_body(headers, receive, config.max_request_bytes)
+            body = await _receive_body(headers, receive, config.max_bytes)
     except TimeoutError as error:
         line = f"the request did not arrive within {config.upload_timeout:g} seconds"
         raise RequestError(HTTPStatus.REQUEST_TIMEOUT, line, CLOSE) from error
     if body is None:
         if b"expect" not in headers:
             await _discard_body(receive, config.upload_timeout)
-        line = f"the request is larger than {config.max_request_bytes:,} bytes; raise --largest"
+        line = f"the request is larger than {config.max_bytes:,} bytes; raise --largest"
         raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, line, CLOSE)
     _check_media_type(headers, body)
     return body

@@ -139,8 +139,8 @@ class ProcessPool:
     def __init__(self, role: Role, config: ServiceConfig, timeout: float | None = None) -> None:
         """With `timeout` an answer may take so long, else as long as the configuration says."""
         self._config = config
-        self._timeout = config.timeout if timeout is None else timeout
-        self._processes = [WorkerProcess(role, config.store) for _ in range(config.workers)]
+        self._timeout = config.seconds if timeout is None else timeout
+        self._processes = [WorkerProcess(role, config.place) for _ in range(config.processes)]
         self._idle: list[WorkerProcess] = []
         self._queue: deque[asyncio.Future[WorkerProcess]] = deque()
         self._shared: dict[bytes, asyncio.Future[bytes]] = {}
@@ -213,17 +213,17 @@ class ProcessPool:
         """Wait for an idle process, first come, first served."""
         if self._idle:
             return self._idle.pop()
-        if self.waiting >= self._config.max_queued:
+        if self.waiting >= self._config.waiting:
             line = f"{self.waiting} requests are queued; try again in a moment"
             raise RequestError(HTTPStatus.TOO_MANY_REQUESTS, line, {"retry-after": "1"})
         turn: asyncio.Future[WorkerProcess] = asyncio.get_running_loop().create_future()
         self._queue.append(turn)
         try:
-            async with asyncio.timeout(self._config.timeout):
+            async with asyncio.timeout(self._config.seconds):
                 return await asyncio.shield(turn)
         except TimeoutError as error:
             self._leave_queue(turn)
-            line = f"all processes were busy for {self._config.timeout:g} seconds; try again"
+            line = f"all processes were busy for {self._config.seconds:g} seconds; try again"
             headers = {"retry-after": "5"}
             raise RequestError(HTTPStatus.SERVICE_UNAVAILABLE, line, headers) from error
         except asyncio.CancelledError:

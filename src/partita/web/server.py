@@ -36,7 +36,7 @@ from partita.configurations import MODELS
 from partita.domains import describe_domains
 from partita.errors import InputError, PartitaError
 from partita.results.result_lines import schema
-from partita.store.store import default_store, open_store
+from partita.store.store import open_store
 from partita.web import schemas
 from partita.web.backend import (
     JSON,
@@ -650,9 +650,9 @@ async def domains(backend: Here) -> Response:
     """List the available domains and models; name the store and the largest request in bytes."""
     about = {row["name"]: row["error"] or row["description"] for row in describe_domains()}
     found: dict[str, Any] = {"domains": list(about), "models": list(MODELS), "about": about}
-    store = backend.config.store.split("@")[-1].rpartition("/")[2] or default_store()
-    found["knowledge_base"] = Path(backend.config.knowledge_base).name
-    return _json(found | {"store": store, "largest": backend.config.max_request_bytes})
+    store = backend.config.place.split("@")[-1].rpartition("/")[2]
+    found["knowledge_base"] = backend.config.base_name
+    return _json(found | {"store": store, "largest": backend.config.max_bytes})
 
 
 async def result_schema() -> Response:
@@ -677,7 +677,7 @@ def _json(value: Any) -> Response:
 
 async def knowledge(backend: Here, run: Documents = "") -> Response:
     """Return the sizes of the knowledge base that the service was started with, or of a run."""
-    name = run or Path(backend.config.knowledge_base).name
+    name = run or backend.config.base_name
     return await _known(backend, "overview", run, name=name)
 
 
@@ -704,10 +704,10 @@ async def _known(backend: Backend, part: str, run: str, **arguments: Any) -> Res
     folder = backend.config.knowledge_base
     if run:
         return await backend.compute("knowledge", part=part, run=run, **arguments)
-    if not folder:
+    if folder is None:
         line = "the service was started without a knowledge base; use partita serve FOLDER"
         raise RequestError(HTTPStatus.NOT_FOUND, line)
-    return await backend.read("knowledge", part=part, folder=folder, **arguments)
+    return await backend.read("knowledge", part=part, folder=str(folder), **arguments)
 
 
 # --- computations ---
@@ -718,7 +718,7 @@ async def solve(backend: Here, request: Request) -> Response:
     body = await request.body()
     pairs = schemas.check(schemas.SolveRequest, body)
     large = pairs is None or pairs.size > MAX_SMALL_SET
-    seconds = SOLVE_SHARE * backend.config.timeout
+    seconds = SOLVE_SHARE * backend.config.seconds
     answer = backend.compute("solve", body, large=large, seconds=seconds)
     return await until_disconnected(request, answer)
 
