@@ -46,7 +46,9 @@ def workspace(store: Path) -> Iterator[Workspace]:
 @pytest.fixture(scope="session")
 def address(store: Path) -> Iterator[str]:
     with running(
-        ServiceConfig(store=str(store), seconds=PATIENCE, upload_timeout=PATIENCE, workers=1)
+        ServiceConfig(
+            store=str(store), seconds=PATIENCE, upload_timeout=PATIENCE, workers=1, largest="2M"
+        )
     ) as found:
         yield found
 
