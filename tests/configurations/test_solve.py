@@ -240,7 +240,7 @@ def test_a_batch_equals_brute_force(seed: int, holes: bool) -> None:
 @given(st.integers(0, 10_000), st.sampled_from(["evidential", "uniform", "scaled"]))
 def test_many_sets_at_once_equal_one_at_a_time(seed: int, model: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("partita.configurations.solve_batch.COMPILED", 1)
+        patch.setattr("partita.configurations.solve_batch.MANY", 1)
         _compare_batch(seed, model)
 
 
@@ -274,7 +274,7 @@ def test_equal_configurations_are_listed_in_the_same_order_in_a_batch(
     sets = [_random_set(rng) for _ in range(30)]
     sets = [pairs for pairs in sets if not pairs.set.must and pairs.matrix.shape[0] > 2]
     one_by_one = [solve_set(pairs, "uniform", top=9) for pairs in sets]
-    monkeypatch.setattr("partita.configurations.solve_batch.COMPILED", 1)
+    monkeypatch.setattr("partita.configurations.solve_batch.MANY", 1)
     for one, many in zip(one_by_one, solve_many(sets, "uniform", top=9), strict=True):
         assert isinstance(many, Distribution)
         if len(np.unique(components(one.marginals.value > 0.0))) == 1:

@@ -47,7 +47,7 @@ SOLVERS = [
 @pytest.fixture
 def sets(tmp_path, monkeypatch, request) -> Sets:
     named, missing = request.param
-    monkeypatch.setattr("partita.configurations.solve_batch.COMPILED", 1)
+    monkeypatch.setattr("partita.configurations.solve_batch.MANY", 1)
     file = pairs_file(tmp_path / "pairs.csv", np.random.default_rng(named), named)
     return read_sets(file, SolveOptions(missing=missing))
 
@@ -59,7 +59,7 @@ KINDS = pytest.mark.parametrize("sets", [(False, None), (True, None), (True, 0.2
 @KINDS
 def test_outcomes_equal_those_of_single_sets(sets, monkeypatch, solver):
     at_once = solving.solve_piece(solver, LINES, "p.csv", sets)
-    monkeypatch.setattr("partita.configurations.solve_batch.COMPILED", 1 << 30)
+    monkeypatch.setattr("partita.configurations.solve_batch.MANY", 1 << 30)
     singly = solving.solve_piece(solver, LINES, "p.csv", sets)
     for one, other in zip(at_once, singly, strict=True):
         assert (one.name, one.error) == (other.name, other.error)

@@ -1,18 +1,18 @@
-"""Solve many sets, small ones of equal size together: the same recursion over each of them."""
+"""Solve many sets, small ones of equal size together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from partita.configurations.count import bell, log2_of
+from partita.configurations.exact.listed import cell_order, partitions
 from partita.configurations.exact.posterior import exact
-from partita.configurations.exact.tables import SAFE
 from partita.configurations.odds import UNSCALED, ScaledParameters, knowledge_of
 from partita.configurations.report import unlisted
 from partita.configurations.solve import Parameters, solve_set
@@ -34,32 +34,23 @@ from partita.errors import PartitaError
 REASON = "exact by subset recursion"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class BatchAnswers:
     """The answers of many sets of n templates, set k in row k.
 
     `theta` and `pairs` (log-odds, probabilities) are rows over pairs in the order of
-    np.triu_indices, `matrices` the log-odds as symmetric matrices; `best` holds labels, one row a
-    configuration, and `shares` their probabilities.
+    np.triu_indices; `best` holds labels, one row a configuration, and `shares` their probabilities.
+    `entropies` are in bits.
     """
 
     theta: FloatArray
-    matrices: FloatArray
     log_normalisers: FloatArray
+    entropies: FloatArray
     counts: IntArray
     pairs: FloatArray
     best: IntArray
     shares: FloatArray
 
-    @cached_property
-    def entropies(self) -> FloatArray:
-        """In bits; where Σ|θ| is moderate, Σ θ·P is the expected log-weight without loss."""
-        theta = np.where(np.isneginf(self.theta), 0.0, self.theta)
-        nats = self.log_normalisers - np.einsum("ij,ij->i", self.pairs, theta)
-        bits: FloatArray = np.maximum(0.0, nats) / np.log(2.0)
-        return bits
-
-    @cached_property
     def conflicts(self) -> FloatArray:
         """The mass κ of contradictions: 1 minus that of all configurations."""
         apart = -np.logaddexp(0.0, self.theta).sum(axis=1)
@@ -68,44 +59,57 @@ class BatchAnswers:
 
 
 def solve_rows(theta: FloatArray, n: int, top: int) -> BatchAnswers:
-    """Solve sets of n templates, given as rows of θ that are `safe`, by compiled loops."""
-    from partita.configurations.exact.kernels import solve_each
-
-    count, (left, right), top = len(theta), np.triu_indices(n, 1), min(top, bell(n))
-    odds, pairs = np.zeros((count, n, n)), np.zeros((count, n, n))
-    odds[:, left, right] = odds[:, right, left] = theta
-    totals, counts = np.zeros(count), np.zeros(count, dtype=np.int64)
-    best, logs = np.zeros((count, top, n), dtype=np.int64), np.zeros((count, top))
-    solve_each(odds, totals, counts, pairs, best, logs)
+    """Solve sets of n templates, given as rows of θ, by a list of all configurations."""
+    labels, joined = _listed(n)
+    apart = np.isneginf(theta)
+    logs = np.where(apart, 0.0, theta) @ joined.T
+    logs[apart.astype(np.float64) @ joined.T > 0.0] = -np.inf
+    most = logs.max(axis=1, keepdims=True)
+    shares = np.exp(logs - most)
+    sums = shares.sum(axis=1, keepdims=True)
+    shares /= sums
+    surprises = most + np.log(sums) - np.where(shares > 0.0, logs, 0.0)
+    order = _largest_places(logs, min(top, len(labels)))
     return BatchAnswers(
         theta,
-        odds,
-        totals,
-        counts,
-        np.clip(pairs[:, right, left], 0.0, 1.0),
-        best,
-        np.minimum(np.exp(logs - totals[:, None]), 1.0),
+        (most + np.log(sums))[:, 0],
+        np.maximum(0.0, np.einsum("ij,ij->i", shares, surprises)) / math.log(2.0),
+        np.isfinite(logs).sum(axis=1),
+        np.clip(shares @ joined, 0.0, 1.0),
+        labels[order],
+        np.take_along_axis(shares, order, axis=1),
     )
 
 
-def safe(theta: FloatArray) -> BoolArray:
-    """Return which rows have so little evidence that no product of odds overflows or vanishes."""
-    strength = np.where(np.isneginf(theta), 0.0, np.abs(theta)).sum(axis=1)
-    moderate: BoolArray = strength < SAFE
-    return moderate
+def _largest_places(values: FloatArray, top: int) -> IntArray:
+    """Return the places of the largest values of each row, the first among equals first."""
+    least = np.partition(values, -top, axis=1)[:, -top, None]
+    rows, places = np.nonzero(values >= least)
+    if len(places) > top * len(values):  # equals at the end of a row
+        return np.argsort(-values, axis=1, kind="stable")[:, :top]
+    found, several = values[rows, places].reshape(-1, top), places.reshape(-1, top)
+    return np.take_along_axis(several, np.argsort(-found, axis=1, kind="stable"), axis=1)
 
 
-def pair_matrices(rows: FloatArray, n: int) -> FloatArray:
-    """Return rows of pairs as symmetric matrices with ones on the diagonal."""
+@cache
+def _listed(n: int) -> tuple[IntArray, FloatArray]:
+    """Return all configurations, and which pairs each joins, in the order of their cells."""
     left, right = np.triu_indices(n, 1)
-    matrices = np.tile(np.eye(n), (len(rows), 1, 1))
+    labels = partitions(n)[np.argsort(cell_order(n))]
+    return labels, (labels[:, left] == labels[:, right]).astype(np.float64)
+
+
+def pair_matrices(rows: FloatArray, n: int, diagonal: float) -> FloatArray:
+    """Return rows of pairs as symmetric matrices."""
+    left, right = np.triu_indices(n, 1)
+    matrices = np.full((len(rows), n, n), diagonal)
     matrices[:, left, right] = matrices[:, right, left] = rows
     return matrices
 
 
 SHARED = 8  # templates up to which sets are solved together
-TOGETHER = 1 << 14  # sets of one size that are solved at a time
-COMPILED = 100  # sets from which compiled loops pay for being loaded
+TOGETHER = 1 << 21  # configurations of sets of one size that are listed at a time
+MANY = 100  # sets from which small ones are solved together
 MODELS = ("evidential", "scaled", "uniform")
 TOP = 10
 
@@ -128,7 +132,7 @@ def solve_many(
 
     All small sets are solved at once, before the first answer is given.
     """
-    together = len(sets) >= COMPILED and threshold is None and method in ("auto", "exact")
+    together = len(sets) >= MANY and threshold is None and method in ("auto", "exact")
     scaled = parameters if isinstance(parameters, ScaledParameters) else UNSCALED
     shared = _solve_small_sets(sets, model, scaled, top or TOP) if together else {}
 
@@ -154,31 +158,35 @@ def solve_many(
 
 
 class _Row(NamedTuple):
-    """The answer of one set: a row of a batch, and its pair probabilities as a matrix."""
+    """The answer of one set: a row of a batch; its pair probabilities and log-odds as matrices."""
 
     solved: BatchAnswers
     row: int
     marginals: FloatArray
+    odds: FloatArray
+    conflict: float
 
 
 def _solve_small_sets(
     sets: Sequence[PairProbabilities], model: str, scaled: ScaledParameters, top: int
 ) -> dict[int, _Row]:
-    """Return the answer of each small set without must-links that is `safe`."""
+    """Return the answer of each small set without must-links."""
     answered: dict[int, _Row] = {}
     by_size: dict[int, list[int]] = {}
     for place, pairs in enumerate(sets):
         if model in MODELS and 2 <= len(pairs.matrix) <= SHARED and not pairs.set.must:
             by_size.setdefault(len(pairs.matrix), []).append(place)
     for n in sorted(by_size):
-        for start in range(0, len(by_size[n]), TOGETHER):
-            places = np.array(by_size[n][start : start + TOGETHER])
+        step = max(1, TOGETHER // bell(n))
+        for start in range(0, len(by_size[n]), step):
+            places = np.array(by_size[n][start : start + step])
             theta, free = _log_odds([sets[place] for place in places], scaled, model == "uniform")
-            solvable = free & safe(theta)
-            solved = solve_rows(theta[solvable], n, top)
-            marginals = pair_matrices(solved.pairs, n)
-            for row, place in enumerate(places[solvable].tolist()):
-                answered[place] = _Row(solved, row, marginals[row])
+            solved = solve_rows(theta[free], n, top)
+            marginals, conflicts = pair_matrices(solved.pairs, n, 1.0), solved.conflicts()
+            odds = pair_matrices(solved.theta, n, 0.0)
+            for row, place in enumerate(places[free].tolist()):
+                about = marginals[row], odds[row], float(conflicts[row])
+                answered[place] = _Row(solved, row, *about)
     return answered
 
 
@@ -201,7 +209,7 @@ def _log_odds(
 
 
 def _distribution(pairs: PairProbabilities, answer: _Row, model: str, seed: int) -> Distribution:
-    solved, row, marginals = answer
+    solved, row, marginals, odds, conflict = answer
     number, ids = int(solved.counts[row]), pairs.set.ids
     listing = Listing(ids, solved.best[row, :number], solved.shares[row, :number].tolist())
     left = number - len(listing)
@@ -216,8 +224,8 @@ def _distribution(pairs: PairProbabilities, answer: _Row, model: str, seed: int)
         configurations=listing,
         remainder=Remainder(left, log2_of(left), unlisted(listing, left)),
         figures=Figures(*(Figure.exact(float(figure)) for figure in figures)),
-        conflict=None if model == "uniform" else float(solved.conflicts[row]),
+        conflict=None if model == "uniform" else conflict,
         count=number,
         seed=seed,
-        posterior=exact(solved.matrices[row]),
+        posterior=exact(odds),
     )

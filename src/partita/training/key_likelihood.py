@@ -12,7 +12,7 @@ from partita.configurations.exact.listed import partitions
 from partita.configurations.exact.tables import PairWeights, SubsetTables
 from partita.configurations.merging.model import decisions
 from partita.configurations.odds import UNSCALED, ScaledParameters
-from partita.configurations.solve_batch import SHARED, safe, solve_rows
+from partita.configurations.solve_batch import SHARED, solve_rows
 from partita.core import FloatArray, IntArray
 
 EXACT = 14  # templates: beyond, the choices of each template stand for the set
@@ -132,8 +132,6 @@ def _full(sets: Sequence[KeyedSet], values: Theta, other: float) -> FloatArray:
 def _small_products(sets: Sequence[KeyedSet], theta: Theta) -> Values:
     """log P = Σ_{joined} θ − log Z;  its gradient is joined − P(joined); all sets together."""
     rows = _full(sets, theta, -np.inf)
-    if not safe(rows).all():
-        return _each(_product)(sets, theta)
     solved = solve_rows(rows, sets[0].size, 1)
     value = -float(np.sum(solved.log_normalisers))
     gradients = []
