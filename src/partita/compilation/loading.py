@@ -41,7 +41,7 @@ GROUPS = {
     "search": ("configurations.optimum", "configurations.search.best",
                "configurations.search.prices", "configurations.certified.posterior"),
     "sparse": ("configurations.sparse.kernels",
-               "configurations.sparse.posterior", "configurations.sparse.tree"),
+               "configurations.sparse.posterior", "configurations.sparse.steps"),
     "sampled": ("configurations.sampled.kernels",),
     "merging": ("configurations.merging.particles",),
     "values": ("fusion.numeric_kernels", "linkage.value_levels"),

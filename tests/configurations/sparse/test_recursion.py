@@ -9,7 +9,7 @@ from oracles import graphs
 from partita.configurations.sparse import kernels
 from partita.configurations.sparse.order import plan_elimination
 from partita.configurations.sparse.recursion import LOG, MAX, SUM, Recursion
-from partita.configurations.sparse.tree import steps
+from partita.configurations.sparse.steps import steps
 from partita.core import FloatArray
 
 GRAPHS = [
@@ -94,22 +94,6 @@ def test_a_table_is_scaled_by_a_power_of_two_only() -> None:
         exponent = kernels.normalise(table)
         assert 0.5 <= table[1] < 1.0
         assert np.ldexp(table[1], exponent) == largest
-
-
-def test_entries_bound_the_subsets_of_a_message() -> None:
-    """Of three that exclude each other the first takes one at most: 4 of 8 subsets are possible."""
-    theta = np.zeros((4, 4))
-    theta[1:, 1:] = np.where(np.eye(3), 0.0, -np.inf)
-    found = steps(range(4), theta > -np.inf, 4)
-    assert found is not None
-    recursion = Recursion(found, theta, np.zeros(4), SUM)
-    recursion.keep()
-    full = [int(np.count_nonzero(recursion.messages[n].table)) for n in range(4)]
-    assert full[0] == 4
-    assert found[0].entries <= 5
-    assert all(
-        n <= step.entries <= 2 ** len(step.dims) for n, step in zip(full, found, strict=True)
-    )
 
 
 def test_a_message_as_wide_as_is_allowed_is_not_refused() -> None:

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from partita.compilation import kernel
-from partita.configurations.sparse.tree import bit_count
+from partita.configurations.sparse.steps import bit_count
 
 SUM, MAX, LOG = 0, 1, 2
 

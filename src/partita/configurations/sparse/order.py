@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from partita.configurations.sparse.tree import (
-    DEGREE,
-    FILL,
-    EliminationStep,
-    Join,
-    degeneracy,
-    eliminate,
-    steps,
-)
+from partita.configurations.sparse.steps import EliminationStep, steps
 from partita.core import BoolArray, FloatArray, IntArray
 
 WIDEST = 28  # bits of the largest table that is ever thought of
-PATIENCE = 200_000_000  # words that one search for an order may read
 CHEAP = 2e8  # operations below which no other order is looked for
-TRIES = 12
+TRIES = 8  # templates from which orders begin
+SMALL = 300  # templates up to which each next one is sought among all
 ROOM = 32 << 20  # bytes that Python and numpy take beside the tables
 PER_STEP, PER_CLIQUE, PER_ENTRY = 1e5, 100.0, 10.0  # operations beside the products
 PER_PAIR = 1.1  # nanoseconds for one pair of a listed entry and a place of the table
@@ -34,8 +26,7 @@ class EliminationPlan:
     """An order, the bits of its largest message, and the cost of the exact answer at most.
 
     An operation is about a nanosecond of one core; both are infinite if no order is narrow
-    enough, and `width` is then a lower bound. Bytes are for every question; draws and the K best
-    need 40 a template and row besides.
+    enough. Bytes are for every question; draws and the K best need 40 a template and row besides.
     """
 
     order: IntArray
@@ -61,93 +52,82 @@ class _CostedSteps(NamedTuple):
     def operations(self) -> float:
         return sum(cost.up + cost.down for cost in self.costs)
 
-    @property
-    def width(self) -> int:
-        return max((len(step.dims) for step in self.steps), default=0)
-
 
 def plan_elimination(theta: FloatArray) -> EliminationPlan:
     """Return the cheapest order found."""
-    compatible = theta > -np.inf
-    rows = _rows(compatible)
-    least = int(degeneracy(rows))
-    cheapest = _cheapest(compatible, rows, least) if least <= WIDEST else None
-    if cheapest is None:
-        return EliminationPlan(np.arange(len(theta)), least, math.inf, math.inf)
-    order = np.array([step.vertex for step in cheapest.steps], dtype=np.int64)
-    needs = _bytes(cheapest)
-    return EliminationPlan(order, cheapest.width, cheapest.operations, needs, cheapest.steps)
-
-
-def _rows(compatible: BoolArray) -> np.ndarray:
-    """Return the graph as rows of 64-bit words."""
-    n = len(compatible)
-    padded = np.zeros((n, max(1, -(-n // 64)) * 64), dtype=np.bool_)
-    padded[:, :n] = compatible
-    np.fill_diagonal(padded, False)
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-
-
-def _cheapest(compatible: BoolArray, rows: np.ndarray, least: int) -> _CostedSteps | None:
-    best: _CostedSteps | None = None
-    for order in _orders(rows):
-        candidate = steps(order.tolist(), compatible, WIDEST) if len(order) == len(rows) else None
-        if candidate is None:
-            continue
-        costed = _CostedSteps(candidate, [_step_cost(step) for step in candidate])
-        if best is None or costed.operations < best.operations:
-            best = costed
-        if best.operations < CHEAP or best.width == least:
+    cheapest: _CostedSteps | None = None
+    for order in _orders(theta > -np.inf):
+        found = steps(order, theta > -np.inf, WIDEST) if len(order) == len(theta) else None
+        costed = found and _CostedSteps(found, _costs(found))
+        if costed and (cheapest is None or costed.operations < cheapest.operations):
+            cheapest = costed
+        if cheapest and cheapest.operations < CHEAP:
             break
-    return best
+    if cheapest is None:
+        return EliminationPlan(np.arange(len(theta)), WIDEST + 1, math.inf, math.inf)
+    vertices = np.array([step.vertex for step in cheapest.steps], dtype=np.int64)
+    width = max((len(step.dims) for step in cheapest.steps), default=0)
+    return EliminationPlan(vertices, width, cheapest.operations, _bytes(cheapest), cheapest.steps)
 
 
-def _orders(rows: np.ndarray) -> Iterator[IntArray]:
-    """Yield orders to try, the quickest to find first."""
-    n = len(rows)
-    text = np.arange(n)
-    yield text
-    yield eliminate(rows.copy(), text, DEGREE, WIDEST, PATIENCE)
-    yield eliminate(rows.copy(), text, FILL, WIDEST, PATIENCE)
-    # other ways to break ties; a fixed seed, so that a plan depends on the graph alone
-    rng = np.random.default_rng(0)
-    for _ in range(TRIES if n <= 500 else 0):
-        ties = rng.permutation(n)
-        yield eliminate(rows.copy(), ties, FILL, WIDEST, PATIENCE // TRIES)
+def _orders(compatible: BoolArray) -> Iterator[list[int]]:
+    """Yield orders to try: that of the text, and narrow ones from templates with few neighbours."""
+    near = compatible & ~np.eye(len(compatible), dtype=np.bool_)
+    yield list(range(len(near)))
+    for start in np.argsort(near.sum(axis=1), kind="stable")[:TRIES].tolist():
+        for newest in (False, True):
+            yield _narrow_order(near, start, newest, everywhere=False)
+            if len(near) <= SMALL:
+                yield _narrow_order(near, start, newest, everywhere=True)
 
 
-def counting_operations(steps: Iterable[EliminationStep]) -> float:
+def _narrow_order(near: BoolArray, start: int, newest: bool, everywhere: bool) -> list[int]:
+    """Return an order in which each next template adds the fewest to the border.
+
+    The border are the templates to come with an eliminated neighbour. The next one is from the
+    border, or from `everywhere`; among equals the one that has been in it longest, or shortest. It
+    ends early where the border is too wide.
+    """
+    left, border = np.ones(len(near), dtype=np.bool_), np.zeros(len(near), dtype=np.bool_)
+    since, order = np.zeros(len(near), dtype=np.int64), [start]
+    while True:
+        left[order[-1]] = border[order[-1]] = False
+        fresh = near[order[-1]] & left & ~border
+        since[fresh] = -len(order) if newest else len(order)
+        border |= fresh
+        if len(order) == len(near) or border.sum() > WIDEST:
+            return order
+        able = np.flatnonzero(left if everywhere or not border.any() else border)
+        added = (near[able] & left & ~border).sum(axis=1) - border[able]
+        order.append(int(able[np.lexsort((since[able], added))[0]]))
+
+
+def counting_operations(steps: Sequence[EliminationStep]) -> float:
     """Return the operations of a count: the way up."""
-    return sum(_step_cost(step).up for step in steps)
+    return sum(cost.up for cost in _costs(steps))
 
 
-def _step_cost(step: EliminationStep) -> _Cost:
-    once = PER_PAIR * step.pairs
-    joins = sum(_join_cost(join) for join in step.joins)
-    entries = 2.0 ** len(step.dims) + sum(2.0 ** len(join.dims) for join in step.joins)
-    up = PER_STEP / 3 + once + joins + PER_CLIQUE / 2 * step.cliques + PER_ENTRY * entries
-    down = up + once + 2 * joins + PER_STEP / 3 + PER_CLIQUE * step.cliques
-    listed = sum(2.0 ** len(join.listed) for join in step.joins)
-    return _Cost(up, down, 64 * entries + 128 * step.cliques + 32 * listed)
+def _costs(steps: Sequence[EliminationStep]) -> list[_Cost]:
+    return [_step_cost(step, before) for step, before in zip(steps, _sizes(steps), strict=False)]
 
 
-def _join_cost(join: Join) -> float:
-    bits = len(join.dense)
-    shared = bits - join.own
-    above = len(join.listed) - shared
-    every = 2.0**join.own * 3.0**shared * 2.0**above
-    return PER_PAIR * min(every, join.entries * 2.0**bits)
+def _sizes(steps: Sequence[EliminationStep]) -> list[float]:
+    """Return the entries of the table before each step, and of the last one."""
+    return [1.0, *(2.0 ** len(step.dims) for step in steps)]
+
+
+def _step_cost(step: EliminationStep, before: float) -> _Cost:
+    once, entries = PER_PAIR * step.pairs, 2.0 ** len(step.dims) + before
+    up = PER_STEP / 3 + once + PER_CLIQUE / 2 * step.cliques + PER_ENTRY * entries
+    down = up + once + PER_STEP / 3 + PER_CLIQUE * step.cliques
+    return _Cost(up, down, 64 * entries + 128 * step.cliques)
 
 
 def _bytes(costed: _CostedSteps) -> float:
-    """Sum the messages, slopes on the way down, and one step's room.
+    """Sum the messages and one step's room.
 
     Messages count twice: the maxima, for the best, are there beside the sums.
     """
-    steps = costed.steps
-    sizes = [8.0 * 2.0 ** len(step.dims) for step in steps]
-    slopes = most = 0.0
-    for n in reversed(range(len(steps))):
-        slopes += sum(sizes[child] for child in steps[n].children) - sizes[n]
-        most = max(most, slopes + sizes[n] + costed.costs[n].room)
-    return 2.0 * sum(sizes) + most + ROOM + 40.0 * len(steps) ** 2 + 4096.0 * len(steps)
+    most = max((cost.room for cost in costed.costs), default=0.0)
+    n = len(costed.steps)
+    return 16.0 * sum(_sizes(costed.steps)) + most + ROOM + 40.0 * n**2 + 4096.0 * n

@@ -35,7 +35,7 @@ from partita.configurations.sparse.recursion import (
     Operand,
     Recursion,
 )
-from partita.configurations.sparse.tree import EliminationStep, bit_count
+from partita.configurations.sparse.steps import EliminationStep, bit_count
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge
 
@@ -133,9 +133,6 @@ def join_cell(labels, rows, cells, vertex, members):  # type: ignore[no-untyped-
                 labels[k, members[bit_count(np.uint64(low - 1))]] = vertex
 
 
-NOTHING: FloatArray = np.empty(0)
-
-
 class Picks(NamedTuple):
     """For every row that continues: its source row, and the entry it took."""
 
@@ -210,11 +207,11 @@ Chooser = RandomChooser | BestChooser
 
 
 class _Trail(NamedTuple):
-    """One choice: the source of each row and, at a step, its cell or COVERED."""
+    """One choice at a step: the source of each row, and its cell or COVERED."""
 
     rows: IntArray
-    step: int = -1
-    cells: IntArray | None = None
+    step: EliminationStep
+    cells: IntArray
 
 
 def walk(recursion: Recursion, chooser: Chooser) -> tuple[IntArray, FloatArray]:
@@ -222,71 +219,28 @@ def walk(recursion: Recursion, chooser: Chooser) -> tuple[IntArray, FloatArray]:
 
     The recursion's messages must be kept.
     """
-    waiting: dict[int, IntArray] = {}
-    trail: list[_Trail] = []
+    states, trail = np.zeros(chooser.rows, dtype=np.int64), []
     for n in reversed(range(len(recursion.steps))):
-        states = waiting.pop(n, None)
-        if states is None:
-            states = np.zeros(chooser.rows, dtype=np.int64)
-        trail += _take(recursion, n, states, waiting, chooser)
-    rows, weights = _labels(recursion, trail, chooser.rows), np.empty(chooser.rows)
+        step = recursion.steps[n]
+        covered, by, _ = recursion.choices(step, recursion.messages[n])
+        picks = chooser.choose(states, by, covered)
+        took = picks.entries != COVERED
+        masks = np.where(took, by.masks[picks.entries], 0)
+        trail.append(_Trail(picks.rows, step, np.where(took, masks >> step.own, COVERED)))
+        states = deposit(states[picks.rows] ^ masks, step.table)
+        if step.bit >= 0:
+            states |= np.where(took, 0, 1 << step.bit)
+    rows, weights = _labels(trail, chooser.rows), np.empty(chooser.rows)
     renumber(recursion.theta, rows, weights)
     return rows, weights
 
 
-def _take(
-    recursion: Recursion,
-    n: int,
-    states: IntArray,
-    waiting: dict[int, IntArray],
-    chooser: Chooser,
-) -> list[_Trail]:
-    """Choose at one step: a cell, and which child covered what."""
-    step = recursion.steps[n]
-    products = recursion.products(step)
-    covered, by, _ = recursion.choices(step, products[-1])
-    picks, states = _choose(states, waiting, by, covered, chooser)
-    took = picks.entries != COVERED
-    masks = np.where(took, by.masks[picks.entries], 0)
-    trail = [_Trail(picks.rows, n, np.where(took, masks >> step.own, COVERED))]
-    states = deposit(states ^ masks, step.table)
-    if step.bit >= 0:
-        states |= np.where(took, 0, 1 << step.bit)
-    for k in reversed(range(len(step.joins))):
-        join, child = step.joins[k], step.children[k + 1]
-        by = recursion.operand(join, products[k], recursion.messages[child])
-        picks, states = _choose(states, waiting, by, NOTHING, chooser)
-        trail.append(_Trail(picks.rows))
-        masks = by.masks[picks.entries]
-        waiting[child] = deposit(masks >> join.own, join.listed)
-        states = deposit(states ^ masks, join.dense)
-    if step.children:
-        waiting[step.children[0]] = states
-    return trail
-
-
-def _choose(
-    states: IntArray,
-    waiting: dict[int, IntArray],
-    by: Operand,
-    covered: FloatArray,
-    chooser: Chooser,
-) -> tuple[Picks, IntArray]:
-    """Choose, and rearrange the rows' states accordingly, the waiting ones too."""
-    picks = chooser.choose(states, by, covered)
-    for child in waiting:
-        waiting[child] = waiting[child][picks.rows]
-    return picks, states[picks.rows]
-
-
-def _labels(recursion: Recursion, trail: list[_Trail], count: int) -> IntArray:
+def _labels(trail: list[_Trail], count: int) -> IntArray:
     """Follow every row back through its choices."""
-    labels = np.empty((count, len(recursion.steps)), dtype=np.int64)
+    labels = np.empty((count, len(trail)), dtype=np.int64)
     rows = np.arange(count)
     for chosen in reversed(trail):
-        if chosen.cells is not None:
-            step = recursion.steps[chosen.step]
-            join_cell(labels, rows, chosen.cells, step.vertex, step.members)
+        join_cell(labels, rows, chosen.cells, chosen.step.vertex, chosen.step.members)
         rows = chosen.rows[rows]
     return labels
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.configurations.sparse import kernels
-from partita.configurations.sparse.tree import EliminationStep, Join
+from partita.configurations.sparse.steps import EliminationStep
 from partita.core import FloatArray, IntArray
 
 SUM, MAX, LOG = kernels.SUM, kernels.MAX, kernels.LOG
@@ -27,7 +27,7 @@ class SubsetMessage(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """A factor of a step or a join: a dense table and listed entries, times 2^exponent."""
+    """The factors of a step: a dense table and listed cells, times 2^exponent."""
 
     table: FloatArray
     masks: IntArray
@@ -60,8 +60,9 @@ class StepCells(NamedTuple):
 class Recursion:
     """The messages of one algebra; `scale` is subtracted from log w(C) for every member of C.
 
-    `loss` is the logarithm, to base 2, of a bound on the probability that vanished because a
-    product was too small for a double.
+    `messages` are the tables before each step and after the last one, once they are kept. `loss` is
+    the logarithm, to base 2, of a bound on the probability that vanished because a product was too
+    small for a double.
     """
 
     steps: Sequence[EliminationStep]
@@ -69,49 +70,51 @@ class Recursion:
     scale: FloatArray
     kind: int
     loss: float = -math.inf
-    messages: dict[int, SubsetMessage] = field(default_factory=dict)
+    messages: list[SubsetMessage] = field(default_factory=list)
 
     # up
 
     def total(self) -> float:
-        """Return log Z, or the largest log-weight; no message is kept."""
-        for n, step in enumerate(self.steps):
-            self.messages[n] = self._message(step)
-            for child in step.children:
-                del self.messages[child]
-        return self._at_roots()
+        """Return log Z, or the largest log-weight; only the last message is kept."""
+        message = self._nothing()
+        for step in self.steps:
+            message = self._message(step, message)
+        self.messages = [message]
+        return self._logarithm(message)
 
     def keep(self) -> float:
         """Return the same as `total`, and keep what the way down needs."""
-        for n, step in enumerate(self.steps):
-            self.messages[n] = self._message(step)
-        return self._at_roots()
+        self.messages = [self._nothing()]
+        for step in self.steps:
+            self.messages.append(self._message(step, self.messages[-1]))
+        return self._logarithm(self.messages[-1])
 
     def whole(self) -> int | None:
         """Return the total of weights of 0 and 1 if it is exact; call it after `total`.
 
-        No entry on the way is larger than the total of its root: each part of a configuration
-        can be continued to a whole one.
+        No entry on the way is larger than the total: each part of a configuration can be continued
+        to a whole one.
         """
-        roots = [self.messages[n] for n, step in enumerate(self.steps) if not step.dims]
-        counts = [math.ldexp(float(root.table[0]), min(root.exponent, 1000)) for root in roots]
-        if max(counts, default=1.0) > 2.0**WHOLE:
-            return None
-        return math.prod(map(int, counts))
+        (total,), exponent = self.messages[-1]
+        number = math.ldexp(float(total), min(exponent, 1000))
+        return int(number) if number <= 2.0**WHOLE else None
 
-    def _at_roots(self) -> float:
-        roots = [self.messages[n] for n, step in enumerate(self.steps) if not step.dims]
-        return math.fsum(float(self._log(r.table)[0]) + r.exponent * LOG2 for r in roots)
+    def _nothing(self) -> SubsetMessage:
+        """Return the table before the first step."""
+        return SubsetMessage(np.full(1, 1.0 if self.kind == SUM else 0.0), 0)
+
+    def _logarithm(self, message: SubsetMessage) -> float:
+        return float(self._log(message.table)[0]) + message.exponent * LOG2
 
     def _log(self, values: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):
             return np.log(values) if self.kind == SUM else values
 
-    def _message(self, step: EliminationStep) -> SubsetMessage:
-        covered, chosen, _ = self.choices(step, self.products(step)[-1])
+    def _message(self, step: EliminationStep, before: SubsetMessage) -> SubsetMessage:
+        covered, chosen, _ = self.choices(step, before)
         out = self._empty(len(step.dims))
         out[: len(covered)] = covered
-        self._push(out, chosen)
+        kernels.push(self.kind, out, chosen.table, chosen.bits, chosen.masks, chosen.weights)
         return self._normal(out, chosen.exponent)
 
     def _empty(self, bits: int) -> FloatArray:
@@ -122,32 +125,6 @@ class Recursion:
         if self.kind == SUM:
             exponent += kernels.normalise(table)
         return SubsetMessage(table, exponent)
-
-    def _push(self, out: FloatArray, by: Operand) -> None:
-        kernels.push(self.kind, out, by.table, by.bits, by.masks, by.weights)
-
-    # what a step is made of
-
-    def products(self, step: EliminationStep) -> list[SubsetMessage]:
-        """Return the product of the first messages of its children, for every number of them."""
-        if not step.children:
-            return [SubsetMessage(np.full(1, 1.0 if self.kind == SUM else 0.0), 0)]
-        messages = [self.messages[step.children[0]]]
-        for join, child in zip(step.joins, step.children[1:], strict=True):
-            operand = self.operand(join, messages[-1], self.messages[child])
-            out = self._empty(len(join.dims))
-            self._push(out, operand)
-            messages.append(self._normal(out, operand.exponent))
-        return messages
-
-    def operand(self, join: Join, left: SubsetMessage, right: SubsetMessage) -> Operand:
-        """Return two messages as a join multiplies them: the possible entries of one are listed."""
-        entries = gathered(right.table, join.listed, 0)
-        possible = np.flatnonzero(entries != (0.0 if self.kind == SUM else -np.inf))
-        table = gathered(left.table, join.dense, 0)
-        return Operand(
-            table, possible << join.own, entries[possible], left.exponent + right.exponent
-        )
 
     def choices(self, step: EliminationStep, product: SubsetMessage) -> StepChoices:
         """Return T with the template covered; T without it, and the cells that it may choose."""
@@ -165,16 +142,11 @@ class Recursion:
 
     def cells(self) -> Iterator[StepCells]:
         """Yield every cell with its probability, step by step from the last."""
-        slopes: dict[int, SubsetMessage] = {}
-        for n, step in reversed(list(enumerate(self.steps))):
-            slope = slopes.pop(n) if step.dims else self._root_slope(self.messages[n])
-            products = self.products(step)
-            cells, below = self._step_down(step, products[-1], slope)
+        last = self.messages[-1]
+        slope = SubsetMessage(1.0 / last.table if self.kind == SUM else -last.table, -last.exponent)
+        for step, before in zip(self.steps[::-1], self.messages[-2::-1], strict=True):
+            cells, slope = self._step_down(step, before, slope)
             yield cells
-            slopes.update(self._joins_down(step, products, below))
-
-    def _root_slope(self, root: SubsetMessage) -> SubsetMessage:
-        return SubsetMessage(1.0 / root.table if self.kind == SUM else -root.table, -root.exponent)
 
     def _step_down(
         self, step: EliminationStep, product: SubsetMessage, slope: SubsetMessage
@@ -182,55 +154,19 @@ class Recursion:
         covered, chosen, logs = self.choices(step, product)
         exponent = chosen.exponent + slope.exponent
         self._note_loss(exponent, len(step.dims))
-        dots = self._dot(slope, chosen)
+        table, bits, masks = chosen.table, chosen.bits, chosen.masks
+        dots = kernels.dot(self.kind, table, slope.table, bits, masks)
         p = np.exp(np.minimum(logs + self._log(dots) + exponent * LOG2, 0.0))
         below = self._empty(step.bits + (step.bit >= 0))
-        kernels.scatter(self._pull(slope, chosen), step.table, 0, below)
+        pulled = self._empty(bits)
+        kernels.pull(self.kind, pulled, slope.table, bits, masks, chosen.weights)
+        kernels.scatter(pulled, step.table, 0, below)
         if step.bit >= 0:
             kernels.scatter(slope.table[: len(covered)], step.table, 1 << step.bit, below)
         return StepCells(step, chosen.masks, logs, p), self._normal(below, slope.exponent)
 
-    def _pull(self, slope: SubsetMessage, by: Operand) -> FloatArray:
-        """Return the derivative by the table."""
-        table = self._empty(by.bits)
-        kernels.pull(self.kind, table, slope.table, by.bits, by.masks, by.weights)
-        return table
-
-    def _dot(self, slope: SubsetMessage, by: Operand) -> FloatArray:
-        """Return the derivative by the listed entries."""
-        products: FloatArray = kernels.dot(self.kind, by.table, slope.table, by.bits, by.masks)
-        return products
-
-    def _joins_down(
-        self, step: EliminationStep, products: list[SubsetMessage], slope: SubsetMessage
-    ) -> dict[int, SubsetMessage]:
-        slopes: dict[int, SubsetMessage] = {}
-        for k in reversed(range(len(step.joins))):
-            child = step.children[k + 1]
-            message = self.messages[child]
-            slope, slopes[child] = self._join_down(step.joins[k], products[k], message, slope)
-        if step.children:
-            slopes[step.children[0]] = slope
-        return slopes
-
-    def _join_down(
-        self, join: Join, left: SubsetMessage, right: SubsetMessage, slope: SubsetMessage
-    ) -> tuple[SubsetMessage, SubsetMessage]:
-        by = self.operand(join, left, right)
-        self._note_loss(by.exponent + slope.exponent, len(join.dims))
-        of_left, of_right = self._empty(len(join.dense)), self._empty(len(join.listed))
-        kernels.scatter(self._pull(slope, by), join.dense, 0, of_left)
-        # where the right message is zero its slope is never used, and zero will do
-        listed = self._empty(len(join.listed))
-        listed[by.masks >> join.own] = self._dot(slope, by)
-        kernels.scatter(listed, join.listed, 0, of_right)
-        return (
-            self._normal(of_left, slope.exponent + right.exponent),
-            self._normal(of_right, slope.exponent + left.exponent),
-        )
-
     def _note_loss(self, exponent: int, bits: int) -> None:
-        """Record the largest probability of the products that vanished at a step or a join.
+        """Record the largest probability of the products that vanished at a step.
 
         Entries of tables and slopes and (by the choice of `scale`) weights are at most about 1,
         so each of at most 2^bits vanished sums has less than 2^(SMALLEST + exponent).
