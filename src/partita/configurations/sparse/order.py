@@ -13,7 +13,7 @@ from partita.configurations.sparse.steps import EliminationStep, steps
 from partita.core import BoolArray, FloatArray, IntArray
 
 WIDEST = 28  # bits of the largest table that is ever thought of
-CHEAP = 2e8  # operations below which no other order is looked for
+CHEAP = 5e8  # operations below which no other order is looked for
 TRIES = 8  # templates from which orders begin
 SMALL = 300  # templates up to which each next one is sought among all
 ROOM = 32 << 20  # bytes that Python and numpy take beside the tables
