@@ -233,8 +233,7 @@ def _cluster(folder: Path) -> Any:
 def _exact(_folder: Path) -> Any:
     weights = np.random.default_rng(4).random(32)
     exact_kernels.fill_normalisers(weights, np.empty(32))
-    exact_kernels.fill_log_normalisers(np.log(weights), np.empty(32))
-    return exact_kernels.fill_best(np.log(weights), np.empty(32))
+    return exact_kernels.fill_log_normalisers(np.log(weights), np.empty(32))
 
 
 def _values(_folder: Path) -> Any:
@@ -249,7 +248,7 @@ SCENES: dict[str, tuple[Scene, str]] = {
     "run": (_run, "tag_all parse_all find_all draw_and_search"),
     "cluster": (_cluster, "answer_small answer_rows draw"),
     "solve": (_solve(26, 0.02), "cells_from push"),
-    "exact": (_exact, "fill_normalisers fill_best"),
+    "exact": (_exact, "fill_normalisers fill_log_normalisers"),
     "sampled": (_solve(10, 0.5, method="sampled"), "run_chain"),
     "certified": (_solve(10, 0.5, method="certified"), "forward"),
     "merging": (_solve(24, 0.1, "merging"), "draw_joins"),
@@ -274,7 +273,6 @@ def test_entries_equal_what_numba_makes_of_them() -> None:
     weights, (one, other) = rng.random(16), np.zeros((2, 16))
     for kernel, *args in (
         (exact_kernels.fill_normalisers, weights),
-        (exact_kernels.fill_best, np.log(weights)),
         (exact_kernels.fill_log_normalisers, np.log(weights)),
     ):
         kernel(*args, one)

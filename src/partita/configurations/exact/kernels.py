@@ -102,23 +102,6 @@ def fill_log_normalisers(log_w, log_z):  # type: ignore[no-untyped-def]
         bit *= 2
 
 
-@kernel(entry="f8[:], f8[:]")
-def fill_best(log_w, best):  # type: ignore[no-untyped-def]
-    """Fill `best` (2^n), the largest log-weight of a configuration of every subset: max for Σ."""
-    best[0] = 0.0
-    bit = 1
-    while bit < len(log_w):
-        for s in range(bit):
-            most, c = -math.inf, s
-            while True:
-                most = max(most, log_w[bit | c] + best[s ^ c])
-                if c == 0:
-                    break
-                c = (c - 1) & s
-            best[bit | s] = most
-        bit *= 2
-
-
 @kernel()
 def fill_together(w, z, together):  # type: ignore[no-untyped-def]
     """Fill `together` (2^n; may be w): P(all of a subset in one cell). Return E[cells].

@@ -10,7 +10,6 @@ from functools import cache, cached_property
 import numpy as np
 
 from partita.configurations.count import count_configurations, log2_of
-from partita.configurations.exact.kernels import fill_best
 from partita.configurations.exact.listed import (
     LISTED,
     cell_order,
@@ -136,11 +135,7 @@ class SubsetPosterior:
 def best_from_tables(log_w: FloatArray, k: int) -> Best:
     """Return the k best configurations, proved, from log w of every cell."""
     n = len(log_w).bit_length() - 1
-    if way(n) == PLAIN:
-        completion = recursion(log_w, MAX)
-    else:
-        fill_best(log_w, completion := np.empty_like(log_w))
-    covers = _best_first(log_w, completion, k)
+    covers = _best_first(log_w, recursion(log_w, MAX), k)
     labels = np.array([_labels(cells, n) for cells in covers], dtype=np.int64)
     weights = np.array([sum(log_w[list(cells)]) for cells in covers])
     order = np.argsort(-weights, kind="stable")

@@ -136,28 +136,6 @@ def _fill_trees(weights, t, trees, links, out):  # type: ignore[no-untyped-def]
         trees[top + low : top + 2 * low] = out[:low]
 
 
-@kernel(entry="f8[:,:], f8[:], i8[:]")
-def tree_log_weights(weights, sizes, apart):  # type: ignore[no-untyped-def]
-    """Return log w of every subset as a cell; −∞ with a cannot-link (a mask for each node)."""
-    n = weights.shape[0]
-    table = np.full(1 << n, -math.inf)
-    inside, work = np.empty(n, dtype=np.int64), np.empty((n, n))
-    for mask in range(1, 1 << n):
-        k, size, possible = 0, 0.0, True
-        for i in range(n):
-            if mask >> i & 1:
-                possible &= (apart[i] & mask) == 0
-                inside[k] = i
-                size += sizes[i]
-                k += 1
-        if possible:
-            for x in range(k):
-                for y in range(x):
-                    work[x, y] = weights[inside[x], inside[y]]
-            table[mask] = math.log(size) + log_trees(work, k)
-    return table
-
-
 @kernel(entry="i8[:], i8[:], f8[:], f8[:], f8[:], f8, i8[:], i8[:], f8[:]")
 def cell_log_weights(  # type: ignore[no-untyped-def]
     starts, index, value, sizes, charge, rate, order, cuts, logs

@@ -41,8 +41,7 @@ from partita.core import (
 from partita.core.configurations import mean_linkage
 from partita.errors import InputError, TooLarge, Unavailable
 
-EXACT = 14  # groups up to which tables over subsets answer at once
-LARGEST = 18  # … and up to which they can, where an exact answer is asked for
+EXACT = 14  # groups up to which tables over subsets answer: products of weights are plain numbers
 DRAWS = 4000  # from which the error of a pair is at most .008
 CHUNK = 250
 MIN_KEPT_DRAWS = 1e-3  # share of draws that must keep all cannot-links
@@ -78,17 +77,12 @@ def of_graph(graph: Graph, budget: Budget, seed: int = 0, method: str = "auto") 
 
 def _connected(graph: Graph, budget: Budget, seed: int, method: str) -> Posterior:
     n = len(graph)
-    if method == "exact" and n > LARGEST:
-        needs, has = f"tables over 2^{n} subsets", f"2^{LARGEST}"
+    if method == "exact" and n > EXACT:
+        needs, has = f"tables over 2^{n} subsets", f"2^{EXACT}"
         raise TooLarge(f"an exact answer for {n} templates", needs, has, "the method sampled does")
-    if method == "exact" or (method == "auto" and n <= EXACT):
+    if n <= EXACT and method != "sampled":
         return SubsetPosterior(TreeWeights(graph), budget)
-    try:
-        return SampledForest(graph, budget, seed)
-    except Unavailable:
-        if method == "auto" and n <= LARGEST:
-            return SubsetPosterior(TreeWeights(graph), budget)
-        raise
+    return SampledForest(graph, budget, seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,19 +252,15 @@ def clopper_pearson(draws: int, level: float = 0.6827) -> tuple[FloatArray, Floa
 
 
 LINKAGES = (0.2, 0.3, 0.4, 0.5)  # mean probabilities from which clusters are joined
-PLAIN = 14  # groups up to which products of weights are plain numbers
 
 
 def subset_log_weights(graph: Graph) -> FloatArray:
     """Return log w of every subset of the groups as a cell; −∞ with a cannot-link."""
-    from partita.configurations.forest.kernels import fill_tree_weights, tree_log_weights
+    from partita.configurations.forest.kernels import fill_tree_weights
 
     apart = np.zeros(len(graph), dtype=np.int64)
     np.bitwise_or.at(apart, graph.apart[:, 0], 1 << graph.apart[:, 1])
     np.bitwise_or.at(apart, graph.apart[:, 1], 1 << graph.apart[:, 0])
-    if len(graph) > PLAIN:
-        table: FloatArray = tree_log_weights(graph.dense(), graph.sizes, apart)
-        return table
     fill_tree_weights(graph.dense(), graph.sizes, apart, w := np.empty(1 << len(graph)))
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(w, out=w))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.configurations.count import count_configurations
+from partita.configurations.count import count_configurations, log2_bell
 from partita.configurations.exact.listed import LARGEST, ListedRows, partitions
 from partita.configurations.merging.model import Merger, decisions, log_sum
 from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
@@ -69,7 +69,7 @@ class ListedPosterior(MergingPosterior):
         return possible(self.model) if self.possible is None else self.possible
 
     def entropy(self) -> Figure:
-        return self.mass.entropy(self.listed.entropy().value, bell_bits(self.size))
+        return self.mass.entropy(self.listed.entropy().value, log2_bell(self.size))
 
     def pairs(self) -> Marginals:
         return self.mass.pairs(self.listed.pairs().value)
@@ -208,16 +208,6 @@ def _mixture_entropy(share: float, within: float, rest: float) -> float:
     """Return the entropy of a mixture of disjoint parts."""
     between = -sum(s * math.log2(s) for s in (share, 1.0 - share) if s > 0)
     return between + share * within + (1.0 - share) * rest
-
-
-def bell_bits(n: int) -> float:
-    """Return an upper bound for log₂ of the number of configurations of n templates.
-
-    Template k has at most k choices, and Bell numbers are below (0.792 n / ln(n + 1))ⁿ.
-    """
-    if n < 2:
-        return 0.0
-    return min(math.lgamma(n + 1) / math.log(2), n * math.log2(0.792 * n / math.log(n + 1)))
 
 
 ISLANDS, WORK = 16, 2e8

@@ -49,9 +49,9 @@ def steps(order: Sequence[int], compatible: BoolArray, widest: int) -> list[Elim
     dims: tuple[int, ...] = ()
     left = CLIQUES
     for vertex in order:
-        step = _step(vertex, dims, later[vertex], compatible, left)
-        if len(step.dims) > widest:
+        if len({*dims, *later[vertex]} - {vertex}) > widest:
             return None
+        step = _step(vertex, dims, later[vertex], compatible, left)
         result.append(step)
         dims = step.dims
         left -= min(left, step.cliques)
