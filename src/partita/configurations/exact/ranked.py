@@ -201,53 +201,18 @@ def _multiply_four(f, g, h, first):  # type: ignore[no-untyped-def]
         h[x], h[ROW + x], h[2 * ROW + x], h[3 * ROW + x] = a, b, c, d
 
 
-@kernel(fastmath={"contract"})
-def _multiply_eight(f, g, h, first):  # type: ignore[no-untyped-def]
-    """Add the products of eight coefficients of f with eleven of g to four of h."""
-    for x in range(LEAF):
-        a = b = c = d = 0.0
-        if not first:
-            a, b, c, d = h[x], h[ROW + x], h[2 * ROW + x], h[3 * ROW + x]
-        f0, g7, g8 = f[x], g[7 * ROW + x], g[8 * ROW + x]
-        g9, g10 = g[9 * ROW + x], g[10 * ROW + x]
-        a, b, c, d = a + f0 * g7, b + f0 * g8, c + f0 * g9, d + f0 * g10
-        f1, g6 = f[ROW + x], g[6 * ROW + x]
-        a, b, c, d = a + f1 * g6, b + f1 * g7, c + f1 * g8, d + f1 * g9
-        f2, g5 = f[2 * ROW + x], g[5 * ROW + x]
-        a, b, c, d = a + f2 * g5, b + f2 * g6, c + f2 * g7, d + f2 * g8
-        f3, g4 = f[3 * ROW + x], g[4 * ROW + x]
-        a, b, c, d = a + f3 * g4, b + f3 * g5, c + f3 * g6, d + f3 * g7
-        f4, g3 = f[4 * ROW + x], g[3 * ROW + x]
-        a, b, c, d = a + f4 * g3, b + f4 * g4, c + f4 * g5, d + f4 * g6
-        f5, g2 = f[5 * ROW + x], g[2 * ROW + x]
-        a, b, c, d = a + f5 * g2, b + f5 * g3, c + f5 * g4, d + f5 * g5
-        f6, g1 = f[6 * ROW + x], g[ROW + x]
-        a, b, c, d = a + f6 * g1, b + f6 * g2, c + f6 * g3, d + f6 * g4
-        f7, g0 = f[7 * ROW + x], g[x]
-        a, b, c, d = a + f7 * g0, b + f7 * g1, c + f7 * g2, d + f7 * g3
-        h[x], h[ROW + x], h[2 * ROW + x], h[3 * ROW + x] = a, b, c, d
-
-
 @kernel()
 def _multiply(f, g, h, start, top, first, last):  # type: ignore[no-untyped-def]
     """Compute in h the coefficients first…last of the product of f and g, both of degree `top`."""
     for k in range(first, last + 1, 4):
         at = (PAD + k) * ROW + start
         into = h[at : at + 3 * ROW + LEAF]
-        j, end = max(0, k - top), min(k + 3, top)
-        begin = j
-        while j <= end:
+        begin, end = max(0, k - top), min(k + 3, top)
+        for j in range(begin, end + 1, 4):
             left = (PAD + SHIFT + j) * ROW + start
             right = (PAD + SHIFT + k - j - 3) * ROW + start
-            if j + 4 <= end:
-                right -= 4 * ROW
-                eight = f[left : left + 7 * ROW + LEAF]
-                _multiply_eight(eight, g[right : right + 10 * ROW + LEAF], into, j == begin)
-                j += 8
-            else:
-                four = f[left : left + 3 * ROW + LEAF]
-                _multiply_four(four, g[right : right + 6 * ROW + LEAF], into, j == begin)
-                j += 4
+            four = f[left : left + 3 * ROW + LEAF]
+            _multiply_four(four, g[right : right + 6 * ROW + LEAF], into, j == begin)
         if begin > end:
             _clear(h, k, k + 3, start, LEAF)
 
