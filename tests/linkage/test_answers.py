@@ -18,8 +18,11 @@ from typer.testing import CliRunner
 import partita
 from partita.app.cluster import first_rule
 from partita.cli import app
+from partita.configurations.exact.posterior import SubsetPosterior
 from partita.configurations.forest.batch_kernels import MergeRule
-from partita.configurations.forest.model import ForestParameters
+from partita.configurations.forest.model import ForestParameters, scores_of, weigh
+from partita.configurations.forest.posterior import TreeWeights
+from partita.configurations.odds import checked_knowledge
 from partita.configurations.solve import solve_set
 from partita.core import Budget
 from partita.linkage import labels as learning
@@ -164,10 +167,11 @@ def test_draws_of_a_larger_set_agree_with_the_tables() -> None:
     sets = sets_of(rows)
     assert sets.sizes.tolist() == [18]
     clustering = cluster_sets(sets, PARAMETERS, MergeRule.fixed(0.5), Budget(work=20000))
-    exact = solve_set(sets.pairs()[0], "forest", parameters=PARAMETERS, method="exact")
-    expected = exact.marginals.value[sets.left, sets.right]
+    knowledge = checked_knowledge(sets.pairs()[0])
+    exact = SubsetPosterior(TreeWeights(weigh(scores_of(knowledge), PARAMETERS)))
+    expected = exact.pairs().value[sets.left, sets.right]
     assert np.abs(clustering.answers.pair - expected).max() < 0.02
-    cells = {frozenset(c): p for c, p in exact.posterior.cells()}
+    cells = {frozenset(c): p for c, p in exact.cells()}
     for label in set(clustering.answers.label.tolist()):
         own = frozenset(np.flatnonzero(clustering.answers.label == label).tolist())
         assert clustering.answers.exact[label] == pytest.approx(cells[own], abs=0.02)

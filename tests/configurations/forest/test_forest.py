@@ -93,13 +93,12 @@ def test_recursion_and_determinants_agree(seed: int, n: int, spread: float) -> N
         assert recursion.log_weight(row[home]) == pytest.approx(log, rel=1e-9, abs=1e-9)
 
 
-def test_large_cells_are_weighed_alike_sparse_and_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_are_weighed_together_as_one_by_one() -> None:
     rng = np.random.default_rng(5)
-    graph = weigh(scores_of(forests.random_knowledge(rng, 40, 3.0)), DEFAULT)
-    rows = [*ForestNetwork(graph).draws(3, rng), np.zeros(40, dtype=np.int64)]
-    dense = [ForestNetwork(graph).log_weight(row) for row in rows]
-    monkeypatch.setattr(networks, "DENSE_CELL", 0)
-    assert [ForestNetwork(graph).log_weight(row) for row in rows] == pytest.approx(dense, rel=1e-10)
+    network = ForestNetwork(weigh(scores_of(forests.random_knowledge(rng, 40, 3.0)), DEFAULT))
+    rows = np.vstack([network.draws(3, rng), np.zeros((1, 40), dtype=np.int64)])
+    alone = [network.log_weight(row) for row in rows]
+    assert network.log_weights(rows) == pytest.approx(alone, rel=1e-12)
 
 
 WAYS = {"elimination": (99, 0.0), "walk": (0, math.inf), "both": (3, math.inf)}

@@ -25,8 +25,6 @@ entry for each node.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from partita.compilation import kernel, uncounted
@@ -62,28 +60,6 @@ def average_neighbours(starts, index, row, x, near, lower, surest):  # type: ign
         for y in range(starts[j], starts[j + 1]):
             through[index[y]] = -1
     return sums / weights
-
-
-@kernel()
-def log_trees(weights, k):  # type: ignore[no-untyped-def]
-    """Return the log of the sum over spanning trees of the first k nodes; overwrites the weights.
-
-    Only the part below the diagonal is read.
-    """
-    log = 0.0
-    for v in range(k - 1, 0, -1):
-        total = 0.0
-        for a in range(v):
-            total += weights[v, a]
-        if total <= 0.0:
-            return -math.inf
-        log += math.log(total)
-        for a in range(1, v):
-            share = weights[v, a] / total
-            if share > 0.0:
-                for b in range(a):
-                    weights[a, b] += share * weights[v, b]
-    return log
 
 
 @kernel(entry="f8[:,:], f8[:], i8[:], f8[:]")
@@ -134,33 +110,6 @@ def _fill_trees(weights, t, trees, links, out):  # type: ignore[no-untyped-def]
         low = 1 << b
         convolve(links[low : 2 * low], trees[top : top + low], out, b)
         trees[top + low : top + 2 * low] = out[:low]
-
-
-@kernel(entry="i8[:], i8[:], f8[:], f8[:], f8[:], f8, i8[:], i8[:], f8[:]")
-def cell_log_weights(  # type: ignore[no-untyped-def]
-    starts, index, value, sizes, charge, rate, order, cuts, logs
-):
-    """Fill `logs`, log w of the cells order[cuts[c]:cuts[c + 1]], by dense elimination."""
-    n = sizes.shape[0]
-    place = np.full(n, -1)
-    for c in range(logs.shape[0]):
-        k, size = cuts[c + 1] - cuts[c], 0.0
-        work = np.empty((k, k))
-        for x in range(k):
-            i = order[cuts[c] + x]
-            place[i] = x
-            size += sizes[i]
-            for y in range(x):
-                work[x, y] = rate * charge[i] * charge[order[cuts[c] + y]]
-        for x in range(k):
-            i = order[cuts[c] + x]
-            for e in range(starts[i], starts[i + 1]):
-                y = place[index[e]]
-                if 0 <= y < x:
-                    work[x, y] += value[e]
-        for x in range(k):
-            place[order[cuts[c] + x]] = -1
-        logs[c] = math.log(size) + log_trees(work, k)
 
 
 @kernel(entry="i8[:], i8[:], i8[:], f8[:], f8[:], f8[:], i8[:], f8[:], i8[:], f8[:], i8, i8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from partita.configurations.forest.model import Graph
 from partita.core import FloatArray, IntArray
 from partita.errors import TooLarge
 
-DENSE_CELL = 96  # groups up to which a cell is weighed as a dense matrix
+TOGETHER = 1 << 20  # groups and pairs of configurations that are weighed at once
 ENTRY = 16  # bytes of an index and a weight
 WALK = 24  # neighbours up to which a node is eliminated before Wilson's walk
 STEPS = 60.0  # of Wilson's walk from a node of the core, at most expected
@@ -56,12 +56,6 @@ class ForestNetwork:
     walk: bool = True
 
     @cached_property
-    def lists(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """For each node its neighbours and their weights, as `cell_log_weights` reads them."""
-        g = self.graph
-        return _lists(len(g), g.left, g.right, g.extra)
-
-    @cached_property
     def log_normaliser(self) -> float:
         """The logarithm of det(D + L), cannot-links aside."""
         return self._log_determinant(self._factor)
@@ -81,48 +75,36 @@ class ForestNetwork:
 
     def log_weight(self, labels: IntArray) -> float:
         """Return the log-weight of a configuration of the groups, cannot-links aside."""
-        return float(self.cell_log_weights(labels).sum())
+        return float(self.log_weights(labels[None, :])[0])
 
-    def cell_log_weights(self, labels: IntArray) -> FloatArray:
-        """Return log w of every cell, by label; labels count from 0 without gaps."""
-        order = np.argsort(labels, kind="stable")
-        sizes = np.bincount(labels)
-        logs = np.empty(len(sizes))
-        small = sizes <= DENSE_CELL
-        logs[small] = self._small_cells(order, sizes, small)
-        if not small.all():
-            logs[~small] = self._large_cells(labels, ~small)
-        return logs
+    def log_weights(self, rows: IntArray) -> FloatArray:
+        """Return the log-weights of configurations, whose labels count from 0 without gaps."""
+        step = max(1, TOGETHER // (len(self.graph) + len(self.graph.left)))
+        parts = [self._weighed(rows[n : n + step]) for n in range(0, len(rows), step)]
+        return np.concatenate(parts) if parts else np.zeros(0)
 
-    def _small_cells(self, order: IntArray, sizes: IntArray, small: np.ndarray) -> FloatArray:
-        from partita.configurations.forest.kernels import cell_log_weights
-
-        g, logs = self.graph, np.empty(int(small.sum()))
-        members = order[np.repeat(small, sizes)]
-        cuts = np.concatenate([[0], np.cumsum(sizes[small])])
-        cell_log_weights(*self.lists, g.sizes, g.charge, g.rate, members, cuts, logs)
-        return logs
-
-    def _large_cells(self, labels: IntArray, chosen: np.ndarray) -> FloatArray:
-        """Weigh large cells by sparse elimination, each with its own hub and one root."""
-        g, numbers = self.graph, np.cumsum(chosen) - 1
-        places = np.flatnonzero(chosen[labels])
-        part = g.part(places)
-        home = numbers[labels[places]]
-        inside = home[part.left] == home[part.right]
-        root = np.zeros(len(part))
-        root[[int(np.argmax(home == c)) for c in range(int(chosen.sum()))]] = 1.0
-        edges = part.left[inside], part.right[inside], part.extra[inside]
-        cells = ForestNetwork(part, self.memory)
-        factor = cells._eliminate(*edges, root, home, stop=len(part))
-        logs = np.zeros(int(chosen.sum()))
+    def _weighed(self, rows: IntArray) -> FloatArray:
+        """Eliminate the graphs of all cells at once, each with its own hub and one root."""
+        g, (count, n) = self.graph, rows.shape
+        starts = np.concatenate([[0], np.cumsum(rows.max(axis=1) + 1)])
+        home, offset = (rows + starts[:-1, None]).ravel(), n * np.arange(count)[:, None]
+        left, right = (g.left + offset).ravel(), (g.right + offset).ravel()
+        inside = home[left] == home[right]
+        sizes, charge = np.tile(g.sizes, count), np.tile(g.charge, count)
+        root = np.zeros(len(home))
+        root[np.unique(home, return_index=True)[1]] = 1.0
+        edges = left[inside], right[inside], np.tile(g.extra, count)[inside]
+        tiled = replace(g, sizes=sizes, charge=charge)
+        cells = ForestNetwork(tiled, self.memory)
+        factor = cells._eliminate(*edges, root, home, stop=len(home))
         with np.errstate(divide="ignore"):
-            np.add.at(logs, home, np.log(factor.total))
-            logs += np.log(np.bincount(home, weights=part.sizes))
+            logs: FloatArray = np.log(np.bincount(home, sizes).astype(np.float64))
+            logs += np.bincount(home, np.log(factor.total))
             if g.rate > 0.0:
-                charge = np.bincount(home, weights=part.charge)
-                logs += np.log(factor.hub_ground) - math.log(g.rate) - 2.0 * np.log(charge)
-        return logs
+                charges = np.bincount(home, charge)
+                logs += np.log(factor.hub_ground) - math.log(g.rate) - 2.0 * np.log(charges)
+        weights: FloatArray = np.add.reduceat(logs, starts[:-1])
+        return weights
 
     def _eliminate(
         self,

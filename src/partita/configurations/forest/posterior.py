@@ -189,7 +189,7 @@ class SampledForest:
 
     def entropy(self) -> Figure:
         """H = log Z − E[log w], the mean over draws."""
-        logs = np.array([self.network.log_weight(row) for row in self.rows[:WEIGHED]])
+        logs = self.network.log_weights(self.rows[:WEIGHED])
         error = float(logs.std()) / math.sqrt(len(logs))
         total = self.log_normaliser
         value = max(0.0, total.value - float(logs.mean()))
@@ -228,7 +228,7 @@ class SampledForest:
         if len(self.graph.apart):
             linked = linked[~violated(self.graph, linked)]
         found = np.unique(np.concatenate([often, linked]), axis=0)
-        logs = np.array([self.network.log_weight(row) for row in found])
+        logs = self.network.log_weights(found)
         order = np.argsort(-logs, kind="stable")
         return found[order], logs[order]
 
