@@ -125,3 +125,31 @@ def _interpolate(values: list[int]) -> list[int]:
         result = [r + coefficient * b for r, b in zip(result, basis, strict=True)]
         basis = [(basis[i - 1] if i else 0) - k * basis[i] for i in range(len(basis))]
     return [int(r) for r in result]
+
+
+def count_bounds(compatible: BoolArray) -> tuple[float, float]:
+    """Return bounds on log₂ of the number of configurations.
+
+    Each template joins the cell of a compatible one before it or none: at most Π (1 + earlier).
+    Disjoint sets of mutually compatible templates can be partitioned at will: at least Π Bell.
+    """
+    earlier = np.tril(compatible, -1).sum(axis=1)
+    high = min(float(np.log2(1.0 + earlier).sum()), log2_of(bell(len(compatible))))
+    left, low = np.ones(len(compatible), dtype=np.bool_), 0.0
+    while left.any():
+        clique = _clique(compatible, left)
+        low += log2_of(bell(len(clique)))
+        left[clique] = False
+    return low, high
+
+
+def _clique(compatible: BoolArray, left: BoolArray) -> list[int]:
+    """Return mutually compatible templates among the remaining ones, grown greedily."""
+    clique: list[int] = []
+    able = left.copy()
+    while able.any():
+        names = np.flatnonzero(able)
+        clique.append(int(names[np.argmax(compatible[np.ix_(names, names)].sum(axis=1))]))
+        able &= compatible[clique[-1]]
+        able[clique[-1]] = False
+    return clique

@@ -44,6 +44,22 @@ def least_sure(methods: Sequence[Method]) -> Method:
     return METHODS[max((METHODS.index(method) for method in methods), default=0)]
 
 
+def entropy_bounds(within: float, most: float, least: float) -> tuple[float, float]:
+    """Bound an entropy in bits, from that `within` a part with at least the probability `least`.
+
+    H = h(q) + q·within + (1 − q)·rest with q ≥ least and 0 ≤ rest ≤ most. Both bounds are concave
+    in q: the least is at an end, the largest at the left end or where the derivative is 0.
+    """
+    q = max(least, 1.0 / (1.0 + 2.0 ** min(1000.0, most - within)))
+    low = min(within, _coin(least) + least * within)
+    return low, _coin(q) + q * within + (1.0 - q) * most
+
+
+def _coin(q: float) -> float:
+    """Return the entropy of a coin, in bits."""
+    return -sum(p * math.log2(p) for p in (q, 1.0 - q) if p > 0.0)
+
+
 # The posterior of one connected component, from θ and the share of the time left that it may take.
 Engine = Callable[[FloatArray, float], Posterior]
 

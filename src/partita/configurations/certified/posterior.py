@@ -28,9 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.compilation import kernel
-from partita.configurations.count import bell, count_configurations, log2_of
+from partita.configurations.count import count_bounds, count_configurations, log2_of
 from partita.configurations.meters import SearchMeter
 from partita.configurations.optimum import local_search, score
+from partita.configurations.product_posterior import entropy_bounds
 from partita.configurations.search.best import (
     best,
     disjoint,
@@ -726,17 +727,9 @@ class CertifiedPosterior:
         return Figure.interval(*count_bounds(np.isfinite(self.theta)))
 
     def entropy(self) -> Figure:
-        """H = h(q) + q·H_visited + (1−q)·H_rest with q ≥ L/U visited and 0 ≤ H_rest ≤ log count.
-
-        Both bounds are concave in q: the least is at an end, the largest at the left end or where
-        the derivative is 0.
-        """
+        """Bound it from the entropy of what was visited and the number of configurations."""
         inside, most = self.visited.entropy / math.log(2.0), self.log2_count().high
-        least = 1.0 - self.missing
-        peak = 1.0 / (1.0 + 2.0 ** min(1000.0, most - inside))
-        q = max(least, peak)
-        low = min(inside, _binary(least) + least * inside)
-        high = _binary(q) + q * inside + (1.0 - q) * most
+        low, high = entropy_bounds(inside, most, 1.0 - self.missing)
         slack = (1e-12 + self.visited.slack) * (1.0 + most)
         return Figure.interval(max(0.0, low - slack), min(most, high + slack))
 
@@ -767,36 +760,3 @@ class CertifiedPosterior:
             f"{self.missing:.1%} of the mass may not have been visited, too much to draw from; "
             "ask the sampled method"
         )
-
-
-def _binary(q: float) -> float:
-    """Return the entropy of a coin, in bits."""
-    return -sum(p * math.log2(p) for p in (q, 1.0 - q) if p > 0.0)
-
-
-def count_bounds(compatible: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return bounds on log₂ of the number of configurations.
-
-    Each template joins the cell of a compatible one before it or none: at most Π (1 + earlier).
-    Disjoint sets of mutually compatible templates can be partitioned at will: at least Π Bell.
-    """
-    earlier = np.tril(compatible, -1).sum(axis=1)
-    high = min(float(np.log2(1.0 + earlier).sum()), log2_of(bell(len(compatible))))
-    left, low = np.ones(len(compatible), dtype=np.bool_), 0.0
-    while left.any():
-        clique = _clique(compatible, left)
-        low += log2_of(bell(len(clique)))
-        left[clique] = False
-    return low, high
-
-
-def _clique(compatible: NDArray[np.bool_], left: NDArray[np.bool_]) -> list[int]:
-    """Return mutually compatible templates among the remaining ones, grown greedily."""
-    clique: list[int] = []
-    able = left.copy()
-    while able.any():
-        names = np.flatnonzero(able)
-        clique.append(int(names[np.argmax(compatible[np.ix_(names, names)].sum(axis=1))]))
-        able &= compatible[clique[-1]]
-        able[clique[-1]] = False
-    return clique

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from partita.configurations.count import count_configurations
 from partita.configurations.exact.listed import LARGEST
 from partita.configurations.merging.listed import beam, enumerate_configurations, possible
 from partita.configurations.merging.model import Merger, merger
@@ -57,7 +58,7 @@ def solve_part(model: Merger, budget: Budget, seed: int, method: str) -> Posteri
     if method in ("auto", "exact"):
         if model.size <= LARGEST:
             return enumerate_configurations(model)
-        number = possible(model)
+        number = count_configurations(possible(model))
         if number is not None and number <= LISTABLE:
             return beam(model, planned, LISTABLE)
         if method == "exact":

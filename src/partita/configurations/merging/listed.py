@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita.configurations.count import count_configurations, log2_bell
+from partita.configurations.count import count_bounds, count_configurations, log2_bell
 from partita.configurations.exact.listed import LARGEST, ListedRows, partitions
 from partita.configurations.merging.model import Merger, decisions, log_sum
-from partita.core import Best, Figure, FloatArray, IntArray, Marginals, Method
+from partita.configurations.product_posterior import entropy_bounds
+from partita.core import Best, BoolArray, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import InputError, TooLarge, Unavailable
 
 if TYPE_CHECKING:
@@ -34,18 +35,19 @@ class MergingPosterior:
         return self.model.log_weight(labels)
 
     def count(self) -> int | None:
-        return possible(self.model)
+        return count_configurations(possible(self.model))
 
     def log2_count(self) -> Figure:
-        """Return log₂ of the number, or an estimate of it."""
-        exact = self.count()
-        return _estimate(self.model) if exact is None else Figure.exact(math.log2(exact))
+        """Return log₂ of the number, or bounds on it."""
+        if (number := self.count()) is not None:
+            return Figure.exact(math.log2(number))
+        return Figure.interval(*count_bounds(possible(self.model)))
 
 
-def possible(model: Merger) -> int | None:
-    """Return the number of configurations, or None; templates that must corefer count as one."""
+def possible(model: Merger) -> BoolArray:
+    """Return who may be together; templates that must corefer count as one."""
     first = np.unique(model.groups, return_index=True)[1]
-    return count_configurations(model.compatible[np.ix_(first, first)])
+    return model.compatible[np.ix_(first, first)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +68,7 @@ class ListedPosterior(MergingPosterior):
         return self.mass.log_normaliser()
 
     def count(self) -> int | None:
-        return possible(self.model) if self.possible is None else self.possible
+        return MergingPosterior.count(self) if self.possible is None else self.possible
 
     def entropy(self) -> Figure:
         return self.mass.entropy(self.listed.entropy().value, log2_bell(self.size))
@@ -198,40 +200,8 @@ class MassBounds:
             return Figure.exact(max(0.0, within))
         least = 1.0 - min(1.0, self.residual + 1e-11)
         spread = max(log2_count, within)
-        peak = 1.0 / (1.0 + 2.0 ** min(1000.0, spread - within))  # where the upper bound is largest
-        low = min(within, _mixture_entropy(least, within, 0.0))
-        high = _mixture_entropy(max(least, peak), within, spread)
+        low, high = entropy_bounds(within, spread, least)
         return Figure.interval(max(0.0, low - 1e-9), high + 1e-9)
-
-
-def _mixture_entropy(share: float, within: float, rest: float) -> float:
-    """Return the entropy of a mixture of disjoint parts."""
-    between = -sum(s * math.log2(s) for s in (share, 1.0 - share) if s > 0)
-    return between + share * within + (1.0 - share) * rest
-
-
-ISLANDS, WORK = 16, 2e8
-
-
-def _estimate(model: Merger) -> Figure:
-    from partita.configurations.merging.particles import island, plan_beam
-
-    planned = plan_beam(_equal_weights(model))
-    draws = int(min(2048, max(8, WORK / (ISLANDS * planned.cost))))
-    totals = [island(planned, draws, np.random.default_rng([0, r]))[2] for r in range(ISLANDS)]
-    top = max(totals)
-    shares = np.exp(np.array(totals) - top)
-    error = float(shares.std(ddof=1) / shares.mean()) / math.sqrt(ISLANDS)
-    value = (top + math.log(float(shares.mean()))) / math.log(2)
-    return Figure.estimate(value, error / math.log(2))
-
-
-def _equal_weights(model: Merger) -> Merger:
-    """Return the model in which every possible configuration weighs the same."""
-    first = np.unique(model.groups, return_index=True)[1]
-    possible = model.compatible[np.ix_(first, first)]
-    yes = np.where(possible, 0.0, -math.inf)
-    return Merger(yes, np.zeros(possible.shape), possible, np.arange(len(first)))
 
 
 UNSEEN = 1e-15  # of the mass: what is left out is less than what a double can tell
