@@ -43,7 +43,7 @@ from partita.text.raw_messages import RawMessage
 TABLES = {"archive": 0.9, "survey": 0.8, "press": 0.7, "forum": 0.6}
 COVERAGE = 0.7
 SEEDS = range(3)
-SIZES = (125, 250, 500, 1000)
+SIZES = (125, 250, 500)
 KINDS = ("fuel depot", "ammunition depot", "rail bridge", "radar site", "training camp", "airfield")
 STARTS = ("bar", "del", "gor", "hal", "kin", "lor", "mar", "nov", "pel", "ros", "tar", "vel")
 MIDDLES = ("an", "em", "id", "ol", "ur", "a", "es", "in")

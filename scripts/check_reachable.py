@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "partita"
 PUBLIC = (
     *("partita", "partita.__main__", "partita.coreference"),
-    *("partita.evidence", "partita.records", "partita.spark"),
+    *("partita.records", "partita.spark"),
 )
 REGISTERING = {
     "command", "callback", "get", "post", "put", "delete", "patch", "middleware", "overload",

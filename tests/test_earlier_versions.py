@@ -68,6 +68,12 @@ REMOVED = {
     "fuse --from",
     "fuse --out",
     "fuse --parameters",
+    *(
+        f"partita.evidence.{name}"
+        for name in ("Combination", "MassFunction", "belief", "combine", "combine_all", "discount")
+    ),
+    *(f"partita.evidence.{name}" for name in ("conflicting", "pair_mass", "pignistic")),
+    "partita.evidence.plausibility",
     "partita.fuse().parameters",
     "partita.fusion.across.add_accounts",
     "partita.fusion.set_beliefs.combine",

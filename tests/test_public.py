@@ -47,7 +47,6 @@ NAMES = [
     "build",
     "cluster",
     "evaluate",
-    "evidence",
     "explain",
     "fuse",
     "link",

@@ -12,8 +12,6 @@ Verbs, the same as the commands:
     evaluate  measure results against keys
     explain   explain why two templates were resolved as the same or not
 
-The module evidence has mass functions and Dempster's rule.
-
 Every result has to_pandas(), to_arrow() and to_dict(), and shows itself in
 a notebook. Probabilities are plain floats. Errors are subclasses of
 PartitaError.
@@ -27,7 +25,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from partita import evidence
     from partita.app.build import KnowledgeBase, build
     from partita.app.cluster import Clusters, cluster
     from partita.app.evaluate import Evaluation, evaluate
@@ -73,7 +70,6 @@ __all__ = [
     "build",
     "cluster",
     "evaluate",
-    "evidence",
     "explain",
     "fuse",
     "link",
@@ -95,7 +91,6 @@ _HOMES = {
         "app.solve": ("solve",),
         "app.train": ("TrainedModel", "train"),
         "domains": ("Domain",),
-        "evidence": ("evidence",),
         "errors": ("Contradiction", "InputError", "PartitaError", "TooLarge", "Unavailable"),
         "core.configurations": ("Configuration",),
         "core.distributions": ("Budget", "Distribution", "PairProbabilities"),
@@ -112,8 +107,7 @@ if not TYPE_CHECKING:  # a type checker sees the imports above, and no other nam
         """Import a public name when it is first used: `import partita` stays quick."""
         if name not in _HOMES:
             raise AttributeError(f"module 'partita' has no attribute {name!r}")
-        module = import_module(f"partita.{_HOMES[name]}")
-        value = module if name == _HOMES[name] else getattr(module, name)
+        value = getattr(import_module(f"partita.{_HOMES[name]}"), name)
         globals()[name] = value
         return value
 

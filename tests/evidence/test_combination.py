@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from oracles.evidence import MassFunction, combine, combine_all, conflicting, pair_mass
 from oracles.partitions import joined, partitions
 from partita.core import Configuration
 from partita.errors import InputError, TotalConflict
-from partita.evidence import MassFunction, combine, combine_all, conflicting, pair_mass
 
 TABLE_1 = {("A", "B"): 0.671, ("A", "D"): 0.505, ("B", "D"): 0.752, ("C", "D"): 0.504}
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.evidence import MassFunction, belief, combine, discount
 from partita.errors import InputError
-from partita.evidence import MassFunction, belief, combine, discount
 
 FRAME = ("a", "b", "c")
 SAID = MassFunction(FRAME, {0b001: 0.6, 0b011: 0.3, 0b111: 0.1}, ("ann",))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.evidence import MassFunction, belief, pignistic, plausibility
 from partita.errors import InputError
-from partita.evidence import MassFunction, belief, pignistic, plausibility
 
 FRAME = ("red", "green", "blue")
 

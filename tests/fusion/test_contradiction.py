@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.evidence import MassFunction, combine
 from oracles.fusion import simple_nesting
-from partita.evidence import MassFunction, combine
 from partita.fusion.claims import Claims
 from partita.fusion.fuse import FusionSettings, answers_by_object, fuse_slots
 from partita.fusion.kinds import Reading

@@ -51,7 +51,7 @@ from partita.views.fusion import entities_json, fused_json, held_out_tables
 
 if TYPE_CHECKING:
     from partita.domains import Domain
-    from partita.fusion.entities import EntityChange, FusedRecords, Task
+    from partita.fusion.entities import FusedRecords, Task
     from partita.fusion.record_files import Slots
     from partita.fusion.record_sets import Known, LinkedTable, Linker
     from partita.fusion.run_results import RunResults
@@ -129,7 +129,7 @@ class EntityFusion:
 
     fused: FusedRecords
     domain: str
-    changes: tuple[EntityChange, ...] = ()
+    changes: tuple[ValueChange, ...] = ()
     notes: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
 

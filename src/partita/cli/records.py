@@ -435,11 +435,10 @@ def _pieces(fusion: "AnyFusion", without: str | None, json: bool) -> Iterator[st
 
         yield dumps(report_of(fusion, without)) + "\n"
         return
+    linked = isinstance(fusion, EntityFusion)
     if isinstance(fusion, EntityFusion):
         yield from views.entities_text(fusion.fused)
-        if without is not None:
-            yield from views.entity_changes_text(fusion.changes, without)
-        return
-    yield from views.claims_text(fusion.fused, fusion.measured)
+    else:
+        yield from views.claims_text(fusion.fused, fusion.measured)
     if without is not None:
-        yield from views.changes_text(fusion.changes, without)
+        yield from views.changes_text(fusion.changes, without, "thing" if linked else "value")

@@ -24,7 +24,7 @@ from partita.fusion.entity_values import (
     view_alone,
     view_of_cell,
 )
-from partita.fusion.fuse import FusionSettings, fuse_slots
+from partita.fusion.fuse import FusionSettings, ValueChange, fuse_slots
 from partita.fusion.kinds import TYPED
 from partita.fusion.open_slots import open_rates
 from partita.fusion.record_sets import (
@@ -347,28 +347,19 @@ def _name(slots: Mapping[str, EntitySlot], schema: Schema) -> str:
     return next((one.values[0].text for one in named), "")
 
 
-@dataclass(frozen=True, slots=True)
-class EntityChange:
-    """A slot whose most probable value changes, or (with an empty slot) a change of records."""
+def entity_changes_without(fused: FusedRecords, source: str) -> tuple[ValueChange, ...]:
+    """Return what changes, entity by entity, when a source is left out.
 
-    entity: str
-    slot: str
-    before: str
-    before_probability: float
-    after: str
-    after_probability: float
-
-
-def entity_changes_without(fused: FusedRecords, source: str) -> tuple[EntityChange, ...]:
-    """Return what changes, entity by entity, when a source is left out."""
+    A change without a slot is one of the records of an entity.
+    """
     after = fuse_without(fused, source)
     entity_of = {record.id: entity for entity in after.entities for record in entity.records}
-    changes: list[EntityChange] = []
+    changes: list[ValueChange] = []
     for entity in fused.entities:
         remaining = [record.id for record in entity.records if record.source != source]
         if not remaining:
             names = ", ".join(record.id for record in entity.records)
-            changes.append(EntityChange(entity.id, "", names, entity.probability.value, "", 0.0))
+            changes.append(ValueChange(entity.id, "", names, entity.probability.value, "", 0.0))
             continue
         now = entity_of[entity.anchor if entity.anchor in remaining else remaining[0]]
         changes += _changes(entity, now, remaining)
@@ -377,10 +368,10 @@ def entity_changes_without(fused: FusedRecords, source: str) -> tuple[EntityChan
 
 def _changes(
     entity: FusedEntity, after: FusedEntity, remaining: list[str]
-) -> Iterator[EntityChange]:
+) -> Iterator[ValueChange]:
     names = [record.id for record in after.records]
     if set(remaining) != set(names):
-        yield EntityChange(
+        yield ValueChange(
             entity.id,
             "",
             ", ".join(remaining),
@@ -391,7 +382,7 @@ def _changes(
     for slot, values in entity.slots.items():
         (value, p), (other, q) = _best(values), _best(after.slots.get(slot))
         if value != other:
-            yield EntityChange(entity.id, slot, value, p, other, q)
+            yield ValueChange(entity.id, slot, value, p, other, q)
 
 
 def _best(slot: EntitySlot | None) -> tuple[str, float]:

@@ -21,7 +21,7 @@ from partita.results.result_lines import figure_json, result_line
 from partita.views.layout import WIDTH, cell, clean, count_text, cut_text, text_bar
 
 if TYPE_CHECKING:  # claims are shown without what links records
-    from partita.fusion.entities import EntityChange, FusedEntity, FusedRecords, ResolvedSet
+    from partita.fusion.entities import FusedEntity, FusedRecords, ResolvedSet
     from partita.fusion.entity_values import EntitySlot
     from partita.fusion.source_records import SourceRecord
 
@@ -222,20 +222,19 @@ def _measured(figures: SlotMeasure) -> Iterator[str]:
         yield f"  {cell('truths in their intervals', 28)}{inside:>9.4f} (stated {stated:.4f})\n"
 
 
-def changes_text(changes: Sequence[ValueChange], source: str) -> Iterator[str]:
-    """Yield the values that change without a source."""
+def changes_text(changes: Sequence[ValueChange], source: str, unit: str = "value") -> Iterator[str]:
+    """Yield the values that change without a source; without a slot, the records of an entity."""
     verb = "changes" if len(changes) == 1 else "change"
-    yield f"\nwithout {clean(source)}, {count_text(len(changes), 'value')} {verb}\n"
+    yield f"\nwithout {clean(source)}, {count_text(len(changes), unit)} {verb}\n"
     for change in changes[:MAX_OBJECTS]:
-        yield _change(f"{clean(change.object)}, {change.slot}", change)
+        subject = ", ".join(filter(None, (clean(change.object), change.slot)))
+        before = f"{clean(change.before)} {change.before_probability:.4f}"
+        after = (
+            f"{clean(change.after)} {change.after_probability:.4f}" if change.after else "nothing"
+        )
+        yield cut_text(f"  {subject}: {before} → {after}", WIDTH) + "\n"
     if len(changes) > MAX_OBJECTS:
         yield f"  … {len(changes) - MAX_OBJECTS:,} more (--json has all)\n"
-
-
-def _change(subject: str, change: ValueChange | EntityChange) -> str:
-    before = f"{clean(change.before)} {change.before_probability:.4f}"
-    after = f"{clean(change.after)} {change.after_probability:.4f}" if change.after else "nothing"
-    return cut_text(f"  {subject}: {before} → {after}", WIDTH) + "\n"
 
 
 def fused_json(
@@ -494,18 +493,10 @@ def _entity_sources(fused: FusedRecords) -> Iterator[str]:
         yield f"{clean(copy.copier)} may copy {clean(copy.original)} ({copy.slot or 'sort'})\n"
 
 
-def entity_changes_text(changes: Sequence[EntityChange], source: str) -> Iterator[str]:
-    """Yield the entities that change without a source."""
-    verb = "changes" if len(changes) == 1 else "change"
-    yield f"\nwithout {clean(source)}, {count_text(len(changes), 'thing')} {verb}\n"
-    for change in changes[:MAX_OBJECTS]:
-        yield _change(f"{change.entity}, {change.slot}" if change.slot else change.entity, change)
-
-
 def entities_json(
     fused: FusedRecords,
     domain: str = "",
-    changes: Sequence[EntityChange] = (),
+    changes: Sequence[ValueChange] = (),
     without: str | None = None,
 ) -> dict[str, Any]:
     """Return entities with values and records, sets, sources, copying and comparisons."""
@@ -530,7 +521,7 @@ def entities_json(
         },
     }
     if without is not None:
-        listed = [_renamed(asdict(item), "entity", "thing") for item in changes]
+        listed = [_renamed(asdict(item), "object", "thing") for item in changes]
         document["without"] = {"source": without, "changes": listed}
     return document
 
