@@ -16,11 +16,14 @@ from pathlib import Path
 import numpy as np
 
 from partita.configurations.odds import ScaledParameters
+from partita.configurations.pair_models import GreedyParameters
 from partita.core import FloatArray
 from partita.errors import InputError
 from partita.parameters import VERSION
 from partita.training import key_likelihood
 from partita.training.key_likelihood import KeyLikelihood, fit_scaled
+from partita.training.pair_models import MergedSets
+from partita.training.parameter_files import GREEDY_FIELDS
 from research.solve_parameters import greedy
 from research.solve_parameters.greedy import KeyedSet
 from research.solve_parameters.sets import WHOLE, Block, Table, keyed_sets, read_records
@@ -115,8 +118,8 @@ def held_out_bits(sets: Sequence[KeyedSet], rng: np.random.Generator) -> FloatAr
     bits = np.zeros((len(sets), len(MODELS)))
     for fold in range(FOLDS):
         rest = [one for one, home in zip(sets, folds, strict=True) if home != fold]
-        shares = greedy.learn_greedy(rest).parameters
-        line = learn_scaled(rest).parameters
+        shares = GreedyParameters(*(tally.share for tally in greedy.learn_greedy(rest)))
+        line = learn_scaled(rest)
         for n in np.flatnonzero(folds == fold).tolist():
             uniform, plain, fitted = (key_bits(sets[n], at) for at in (UNIFORM, EVIDENTIAL, line))
             bits[n] = uniform, greedy.key_bits(sets[n], shares, uniform), plain, fitted
@@ -132,12 +135,8 @@ def learn(
     words += "logistic regression on other clusters, those up to .01 taken for incompatible"
     shares, line = greedy.learn_greedy(sets), learn_scaled(sets)
     figures = _figures(bits)
-    one = {
-        "p2": shares.parameters.p2,
-        "p3": shares.parameters.p3,
-        "p_more": shares.parameters.p_more,
-    }
-    other = {"scale": line.parameters.scale, "bias": line.parameters.bias}
+    one = dict(zip(GREEDY_FIELDS, (tally.share for tally in shares), strict=True))
+    other = {"scale": line.scale, "bias": line.bias}
     return (
         Learned("greedy", _rounded(one), words, sha256, seed, figures | _counts(shares)),
         Learned("scaled", _rounded(other), words, sha256, seed, figures),
@@ -177,9 +176,9 @@ def _figures(bits: FloatArray) -> dict[str, float]:
     return counted | measured
 
 
-def _counts(shares: greedy.GreedyLearned) -> dict[str, float]:
+def _counts(shares: Sequence[MergedSets]) -> dict[str, float]:
     counted: dict[str, float] = {}
-    for size, tally in (("2", shares.two), ("3", shares.three), ("more", shares.more)):
+    for size, tally in zip(("2", "3", "more"), shares, strict=True):
         counted |= {f"sets_of_{size}": tally.sets, f"right_of_{size}": tally.right}
     return counted
 
@@ -210,33 +209,14 @@ EVIDENTIAL = ScaledParameters(1.0, 0.0)
 DEVIATION = 0.5  # of the prior: with ten or forty keys, a wider one cost bits on held-out sets
 
 
-@dataclass(frozen=True, slots=True)
-class ScaledLearned:
-    """The parameters, and mean bits per set of the keys they were learned from.
-
-    Sets whose key is impossible a priori cost infinitely many bits under any parameters: they
-    teach nothing here, and are counted.
-    """
-
-    parameters: ScaledParameters
-    sets: int
-    impossible: int
-    bits_evidential: float
-    bits_scaled: float
-
-
-def learn_scaled(sets: Iterable[KeyedSet], deviation: float = DEVIATION) -> ScaledLearned:
-    """The parameters under which the keys are most probable."""
-    given = [open_set(one) for one in sets]
-    possible = [one for one in given if one is not None]
+def learn_scaled(sets: Iterable[KeyedSet], deviation: float = DEVIATION) -> ScaledParameters:
+    """The parameters under which the keys are most probable; impossible keys teach nothing."""
+    possible = [found for one in sets if (found := open_set(one)) is not None]
     if not any(len(odds) for _, odds in possible):
         raise InputError("no keyed set leaves anything to decide; expected sets to learn from")
     likelihood = KeyLikelihood(tuple(one for one, _ in possible))
     odds = np.concatenate([odds for _, odds in possible])
-    found = fit_scaled(likelihood, odds, EVIDENTIAL, 1 / deviation**2)
-    before, after = (bits(likelihood, odds, p) for p in (EVIDENTIAL, found))
-    n = len(possible)
-    return ScaledLearned(found, n, len(given) - n, before / n, after / n)
+    return fit_scaled(likelihood, odds, EVIDENTIAL, 1 / deviation**2)
 
 
 def key_bits(one: KeyedSet, parameters: ScaledParameters) -> float:

@@ -29,24 +29,13 @@ class KeyedSet:
             raise InputError(f"template {min(odd)} is not in both the key and the templates{where}")
 
 
-@dataclass(frozen=True, slots=True)
-class GreedyLearned:
-    """The parameters and the counts behind them."""
-
-    parameters: GreedyParameters
-    two: MergedSets
-    three: MergedSets
-    more: MergedSets
-
-
-def learn_greedy(sets: Iterable[KeyedSet]) -> GreedyLearned:
-    """p₂, p₃ and p_{>3}; sets of one template leave nothing to decide and are not counted."""
+def learn_greedy(sets: Iterable[KeyedSet]) -> list[MergedSets]:
+    """Counts for p₂, p₃ and p_{>3}; sets of one template leave nothing to decide."""
     tallies = {2: MergedSets(), 3: MergedSets(), 4: MergedSets()}
     for one in sets:
         if (size := min(len(one.pairs.set), 4)) > 1:
             tallies[size] += greedy_is_right(one)
-    two, three, more = (tallies[size] for size in (2, 3, 4))
-    return GreedyLearned(GreedyParameters(two.share, three.share, more.share), two, three, more)
+    return list(tallies.values())
 
 
 def greedy_is_right(one: KeyedSet) -> bool:

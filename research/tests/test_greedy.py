@@ -46,20 +46,15 @@ def test_shares_are_counted_by_size_and_smoothed():
         keyed("A", ["A"]),
     ]
     learned = learn_greedy(sets)
-    assert (learned.two, learned.three, learned.more) == (
-        MergedSets(3, 2),
-        MergedSets(1, 1),
-        MergedSets(2, 1),
-    )
-    parameters = learned.parameters
-    assert (parameters.p2, parameters.p3, parameters.p_more) == (2.5 / 4, 1.5 / 2, 1.5 / 3)
+    assert learned == [MergedSets(3, 2), MergedSets(1, 1), MergedSets(2, 1)]
+    assert [tally.share for tally in learned] == [2.5 / 4, 1.5 / 2, 1.5 / 3]
 
 
 def test_a_size_never_seen_gets_one_half_and_no_share_is_0_or_1():
-    learned = learn_greedy([keyed("AB", ["AB"])] * 1000)
-    assert learned.parameters.p3 == learned.parameters.p_more == 0.5
-    assert 0.999 < learned.parameters.p2 < 1
-    assert learn_greedy([]).parameters.p2 == 0.5
+    two, *others = learn_greedy([keyed("AB", ["AB"])] * 1000)
+    assert [tally.share for tally in others] == [0.5, 0.5]
+    assert 0.999 < two.share < 1
+    assert learn_greedy([])[0].share == 0.5
 
 
 def test_a_key_and_its_set_have_the_same_templates():

@@ -19,7 +19,7 @@ DOMAINS = "partita.domains"
 COMMANDS = "partita.commands"
 
 # Our own packages, which an error can recommend: any other name may be that of a stranger.
-PACKAGES = {"partita-incidents": ("incidents", "muc", "score-muc", "study-muc", "train-muc")}
+PACKAGES = {"partita-incidents": ("incidents", "muc", "score-muc", "train-muc")}
 
 
 class EntryPoint(NamedTuple):

@@ -313,7 +313,7 @@ def test_a_package_adds_commands(harbour):
     [
         ("run", "m.txt", "--domain", "incidents"),
         ("run", "m.txt", "--to", "muc"),
-        ("study-muc", "m.txt"),
+        ("train-muc", "m.txt"),
         ("score-muc", "m.txt", "m.txt"),
     ],
 )

@@ -14,7 +14,6 @@ from partita_incidents.domain import domain
 from partita_incidents.event_templates import event_templates, participants
 from partita_incidents.merging import (
     exam_merge,
-    merge_all,
     merge_by_model,
     merge_compatible,
 )
@@ -52,7 +51,6 @@ def test_an_event_that_tells_of_no_template_is_in_no_set() -> None:
 def test_two_incidents_of_one_message_are_told_apart() -> None:
     story, key = examples()[TWO]
     assert len(answer_story(story, experts())) == len(key)
-    assert len(answer_story(story, experts(), merge_all)) == 1
 
 
 @pytest.mark.parametrize("model", ["evidential", "merging", "scaled", "greedy", "uniform"])
@@ -85,7 +83,7 @@ def test_the_most_probable_configuration_is_the_one_that_enumeration_finds() -> 
 def test_every_event_is_in_one_draft_whoever_merges() -> None:
     known, seen = found(TWO)
     pairs = experts().pairs
-    for merge in (merge_all, merge_compatible, merge_by_model(pairs), exam_merge(pairs)):
+    for merge in (merge_compatible, merge_by_model(pairs), exam_merge(pairs)):
         drafts = merge(known, seen)
         assert sorted(e.sentence for d in drafts for e in d.events) == [e.sentence for e in seen]
         assert merge(known, []) == []

@@ -1,4 +1,4 @@
-"""The commands score-muc, study-muc and train-muc."""
+"""The commands score-muc and train-muc."""
 
 from __future__ import annotations
 
@@ -110,30 +110,4 @@ def train_muc(files: Files, out: Out, gazetteer: Gazetteer = None) -> None:
         experts = learn_incidents(files, out, console.progress, gazetteer)
         size = out.stat().st_size / 1e6
         console.say(f"{out}: {size:.1f} MB, learned from {experts.learned_from}\n")
-        console.flush()
-
-
-Tests = Annotated[
-    list[Path] | None,
-    typer.Option("--test", metavar="FILE", help="Messages to measure on; repeatable"),
-]
-
-
-def study_muc(
-    files: Files, test: Tests = None, gazetteer: Gazetteer = None, json: Json = False
-) -> None:
-    """Measure the ways to merge events by the score of the exam.
-
-    Everything is trained on the messages and measured on those of --test. Without
-    --test, the messages are cut into five periods, each measured by the others.
-
-    \b
-    Examples:
-      partita study-muc dev --test tst1
-    """
-    with error_boundary() as console:
-        from partita_incidents.study import study_incidents
-
-        found = study_incidents(files, test or (), console.progress, gazetteer=gazetteer)
-        console.say(found.json() if json else str(found))
         console.flush()

@@ -68,11 +68,6 @@ def merge_by_model(
     return ProbabilisticMerge(trained.pair_model(training_of(model)), solve)
 
 
-def merge_all(context: MessageContext, events: Sequence[Event]) -> list[Draft]:
-    """Merge all events, as greedy merging does without incompatibilities."""
-    return [Draft(tuple(events))] if events else []
-
-
 def merge_compatible(context: MessageContext, events: Sequence[Event]) -> list[Draft]:
     """Merge greedily; events with different types, days or places are incompatible."""
     return (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from partita.core import Message
@@ -23,12 +21,10 @@ from partita_incidents.domain import domain
 from partita_incidents.exam_files import holds_templates, read_exam
 from partita_incidents.exam_templates import Incident
 from partita_incidents.incident_models import (
-    FillModels,
     IncidentModels,
-    ScreeningModels,
     write_models,
 )
-from partita_incidents.merging import Merge, exam_merge
+from partita_incidents.merging import exam_merge
 from partita_incidents.readings import (
     Reading,
     ReadingModels,
@@ -51,63 +47,27 @@ Progress = Callable[[str], None]
 KeyedReading = tuple[Reading, Sequence[Incident]]
 
 
-@dataclass(frozen=True, eq=False)
-class TextModels:
-    """The models that need the text alone, and each story as read by models not trained on it."""
-
-    reading: ReadingModels
-    fills: FillModels
-    held_out: Sequence[KeyedReading]
-
-    @cached_property
-    def held_out_fills(self) -> list[FillModels]:
-        """Return the fill models of each fold, trained without its stories (every third)."""
-        return [
-            train_fill_models(each for n, each in enumerate(self.held_out) if n % FOLDS != fold)
-            for fold in range(FOLDS)
-        ]
-
-    def sets(self) -> list[Cut]:
-        """Return the events of every story with their key."""
-        return event_sets(self.held_out, self.reading)
-
-    def train_screening(self, merge: Merge) -> ScreeningModels:
-        """Train the screening models on the drafts of a method of merging."""
-        messages = [
-            (draft_message(reading, self.reading, merge), key) for reading, key in self.held_out
-        ]
-        return train_screening_models(messages, self.held_out_fills)
-
-
 def train_models(
     examples: Sequence[KeyedStory], progress: Progress, learned_from: str = ""
 ) -> IncidentModels:
     """Train all models, in the order in which they depend on each other."""
-    text_models = train_text_models(examples, progress)
-    progress("training the pair models of events")
-    pairs = train_event_pairs(text_models.sets(), learned_from)
-    progress("training the screening models")
-    screening = text_models.train_screening(exam_merge(pairs))
-    return IncidentModels(text_models.reading, pairs, screening, text_models.fills, learned_from)
-
-
-def train_text_models(
-    examples: Sequence[KeyedStory],
-    progress: Progress,
-    chosen: Sequence[int] | None = None,
-    lessons: ReadingExamples | None = None,
-) -> TextModels:
-    """Train the models that need the text alone, on all stories or the chosen ones.
-
-    `lessons` are the training examples of all stories, where they are used more than once.
-    """
     progress("training the reading models")
-    numbers = range(len(examples)) if chosen is None else chosen
-    lessons = lessons or ReadingExamples(examples)
-    reading_models = lessons.train(numbers)
-    held_out = list(_held_out(examples, numbers, lessons))
+    lessons = ReadingExamples(examples)
+    reading_models = lessons.train(range(len(examples)))
+    held_out = list(_held_out(examples, lessons))
     progress("training the fill models")
-    return TextModels(reading_models, train_fill_models(held_out), held_out)
+    fills = train_fill_models(held_out)
+    progress("training the pair models of events")
+    pairs = train_event_pairs(event_sets(held_out, reading_models), learned_from)
+    progress("training the screening models")
+    merge = exam_merge(pairs)
+    messages = [(draft_message(reading, reading_models, merge), key) for reading, key in held_out]
+    held_out_fills = [
+        train_fill_models(each for n, each in enumerate(held_out) if n % FOLDS != fold)
+        for fold in range(FOLDS)
+    ]
+    screening = train_screening_models(messages, held_out_fills)
+    return IncidentModels(reading_models, pairs, screening, fills, learned_from)
 
 
 def train_event_pairs(sets: Sequence[Cut], learned_from: str = "") -> PairParameters:
@@ -126,13 +86,12 @@ def event_sets(examples: Sequence[KeyedReading], reading_models: ReadingModels) 
     return [cut_document(keyed) for keyed in documents if len(keyed) > 1]
 
 
-def _held_out(
-    examples: Sequence[KeyedStory], chosen: Sequence[int], lessons: ReadingExamples
-) -> Iterator[KeyedReading]:
+def _held_out(examples: Sequence[KeyedStory], lessons: ReadingExamples) -> Iterator[KeyedReading]:
     """Yield each story as read by models that were not trained on it."""
+    every = range(len(examples))
     for fold in range(FOLDS):
-        held_out = chosen[fold::FOLDS]
-        models = lessons.train(sorted({*chosen} - {*held_out}))
+        held_out = every[fold::FOLDS]
+        models = lessons.train(sorted({*every} - {*held_out}))
         for story, key in (examples[n] for n in held_out):
             yield read_story(story, models), key
 
