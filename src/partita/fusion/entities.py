@@ -219,14 +219,14 @@ def fuse_records(records: SourceRecords, task: Task) -> FusedRecords:
     used = _drop_unreliable(records, task)
     notes: list[str] = []
     fixed = checked_reliabilities(used.reliabilities)
-    comparer = Comparer(task.schema, Chances.of_records(used.records, task.schema), task.tolerance)
     if len(used) > 1:
-        sets, shared, compared = _linked(used, task, comparer, notes.append)
+        sets, shared, compared = _linked(used, task, notes.append)
     else:
         sets, compared = [RecordSet(used.records)], 0
         shared = shared_slots({}, {}, used.sources, np.zeros(0))
-    counts = comparer.chances.counts
-    sizes = {name: len(counts.get(name, ())) for name in (OWN_TYPE, *task.schema.slots)}
+    texts = [{OWN_TYPE: one.template.type, **one.template.slots} for one in used.records]
+    sizes = {name: len({str(one[name]) for one in texts if one.get(name)})
+             for name in (OWN_TYPE, *task.schema.slots)}  # fmt: skip
     learned = _learned(shared, sizes, fixed)
     resolved = tuple(_resolve_sets(sets, task, learned))
     pairs = count_record_pairs(used.records)
@@ -234,7 +234,7 @@ def fuse_records(records: SourceRecords, task: Task) -> FusedRecords:
 
 
 def _linked(
-    used: SourceRecords, task: Task, comparer: Comparer, note: Callable[[str], None]
+    used: SourceRecords, task: Task, note: Callable[[str], None]
 ) -> tuple[list[RecordSet], SharedSlots, int]:
     """Return the sets of linked records, what linked records share, and how many were compared."""
     ordered = linked_records(used) if task.of_tables else used.records
@@ -250,6 +250,7 @@ def _linked(
         linked = task.linker(engine, known_pairs(ordered, judgements, {}))
         shared = linked_slots(table, linked)
     else:
+        comparer = Comparer(task.schema, Chances.of_records(ordered, task.schema), task.tolerance)
         trusted = [used.reliabilities.get(one.source, DEFAULT_RELIABILITY) for one in ordered]
         table = RecordTable([*by_id], [one.source for one in ordered], {}, ())
         known = known_pairs(ordered, judgements, used.same_message, task.schema)
