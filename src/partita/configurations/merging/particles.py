@@ -2,11 +2,11 @@
 
 Arrays of the kernels: `home`, `last`, `sizes`, `order` and `cells` are those of `Crowd`, one row
 for each configuration (of which helpers get one), changed in place. For template x, `row` has the
-six arrays of `BeamPlan.rows`: `asks` (whom, latest first), `yes`, `no` (log p and log(1 − p)), `p`
-and `q` (both by earlier template), and `check`, which `counts_closed` explains; `mate` is an
-earlier template that it must be with, or −1. `line` (x + 1) are the tails that it asks, `tails` the
-choices found (−1 for a new cell) with `gains` (log-weights) or `shares`, of which the first `found`
-count; `seen` (n + 1) is 0 before and after; `uniform` is a random number from 0 to 1.
+four arrays of `BeamPlan.rows`: `asks` (whom, latest first), `yes`, `no` (log p and log(1 − p), by
+earlier template), and `check`, which `counts_closed` explains; `mate` is an earlier template that
+it must be with, or −1. `line` (x + 1) are the tails that it asks, `tails` the choices found (−1 for
+a new cell) with `gains` (log-weights) or `shares`, of which the first `found` count; `seen` (n + 1)
+is 0 before and after; `uniform` is a random number from 0 to 1.
 """
 
 from __future__ import annotations
@@ -73,26 +73,6 @@ def _choices(line, yes, no, check, counts_closed, mate, home, sizes, seen, tails
 
 
 @kernel()
-def _shares(line, p, q, check, counts_closed, home, sizes, seen, tails, shares):  # type: ignore[no-untyped-def]
-    """List the choices without logarithms for an unbound template: (number, sum)."""
-    for y in check:
-        seen[home[y]] += 1
-    found, left, total = 0, 1.0, 0.0
-    for t in line:
-        if p[t] > 0.0 and seen[home[t]] == (0 if counts_closed else sizes[home[t]]):
-            tails[found], shares[found] = t, left * p[t]
-            total += shares[found]
-            found += 1
-        left *= q[t]
-        if left < 1e-17 * total:
-            break
-    tails[found], shares[found] = -1, left
-    for y in check:
-        seen[home[y]] = 0
-    return found + 1, total + left
-
-
-@kernel()
 def join(x, t, home, last, sizes, order, cells):  # type: ignore[no-untyped-def]
     """Let x join the cell of t, or start one; return the number of cells."""
     label = cells if t < 0 else home[t]
@@ -124,7 +104,7 @@ def _pick(found, shares, uniform):  # type: ignore[no-untyped-def]
 
 
 @kernel(
-    entry="i8, (i8[:], f8[:], f8[:], f8[:], f8[:], i8[:]), b1, i8, i4[:,:], i4[:,:], i4[:,:], "
+    entry="i8, (i8[:], f8[:], f8[:], i8[:]), b1, i8, i4[:,:], i4[:,:], i4[:,:], "
     "i4[:,:], i8[:], f8[:], f8[:], f8[:]"
 )
 def draw_joins(x, row, counts_closed, mate, home, last, sizes, order, cells, logs, scores, uniform):  # type: ignore[no-untyped-def]
@@ -133,7 +113,7 @@ def draw_joins(x, row, counts_closed, mate, home, last, sizes, order, cells, log
     `logs` gather the log of the mass that was allowed, `scores` the log-weights; `uniform` has one
     number for each configuration.
     """
-    asks, yes, no, p, q, check = row
+    asks, yes, no, check = row
     seen = np.zeros(home.shape[1] + 1, dtype=np.int64)
     line, tails = np.empty(x + 1, dtype=np.int64), np.empty(x + 1, dtype=np.int64)
     shares = np.empty(x + 1)
@@ -141,16 +121,10 @@ def draw_joins(x, row, counts_closed, mate, home, last, sizes, order, cells, log
     for i in range(len(home)):
         asked, looked = _line(asks, home[i], last[i], order[i], cells[i], line)
         now = line[:asked]
-        found, total, top = 0, 0.0, 0.0
-        if mate < 0:
-            found, total = _shares(
-                now, p, q, check, counts_closed, home[i], sizes[i], seen, tails, shares
-            )
-        if total < 1e-250:  # what counts may have vanished beside 1
-            found, _ = _choices(
-                now, yes, no, check, counts_closed, mate, home[i], sizes[i], seen, tails, shares
-            )
-            top, total = _scaled(found, shares)
+        found, _ = _choices(
+            now, yes, no, check, counts_closed, mate, home[i], sizes[i], seen, tails, shares
+        )
+        top, total = _scaled(found, shares)
         chosen = _pick(found, shares, uniform[i]) if found else 0
         logs[i] += top + np.log(total) if found else -np.inf
         scores[i] += top + np.log(shares[chosen]) if found else -np.inf
@@ -173,7 +147,7 @@ def _scaled(found, gains):  # type: ignore[no-untyped-def]
 
 
 @kernel(
-    entry="i8, (i8[:], f8[:], f8[:], f8[:], f8[:], i8[:]), b1, i8, i4[:,:], i4[:,:], i4[:,:], "
+    entry="i8, (i8[:], f8[:], f8[:], i8[:]), b1, i8, i4[:,:], i4[:,:], i4[:,:], "
     "i4[:,:], i8[:], f8[:]"
 )
 def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):  # type: ignore[no-untyped-def]
@@ -181,7 +155,7 @@ def widen(x, row, counts_closed, mate, home, last, sizes, order, cells, scores):
 
     `scores` are the log-weights of the configurations so far.
     """
-    asks, yes, no, _, _, check = row
+    asks, yes, no, check = row
     seen = np.zeros(home.shape[1] + 1, dtype=np.int64)
     line, tails = np.empty(x + 1, dtype=np.int64), np.empty(x + 1, dtype=np.int64)
     gains = np.empty(x + 1)
@@ -272,12 +246,12 @@ def settle(sums, squares, products, total, z_squares, effective, islands):  # ty
         sums[x, x] = squares[x, x] = products[x, x] = 1.0
 
 
-Row = tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray, IntArray]
+Row = tuple[IntArray, FloatArray, FloatArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BeamPlan:
-    """For each template whom it asks, latest first; log p, log(1 − p), p, 1 − p; whom to check."""
+    """For each template whom it asks, latest first; log p, log(1 − p); whom to check."""
 
     size: int
     rows: list[Row]
@@ -299,7 +273,7 @@ def plan_beam(model: Merger) -> BeamPlan:
     for x in range(n):
         asks = np.flatnonzero(model.log_yes[x, :x] > -math.inf)[::-1].copy()
         yes, no = model.log_yes[x, :x], model.log_no[x, :x]
-        rows.append((asks, yes, no, np.exp(yes), np.exp(no), np.flatnonzero(check[x])))
+        rows.append((asks, yes, no, np.flatnonzero(check[x])))
     return BeamPlan(n, rows, counts_closed, _earlier_mates(model.groups))
 
 
