@@ -1,4 +1,4 @@
-"""What is left of a budget: of a search in nodes, of Markov chains in sweeps."""
+"""What is left of a budget: of a search in nodes, of Markov chains in sweeps; bytes in words."""
 
 from __future__ import annotations
 
@@ -77,3 +77,12 @@ class SweepMeter:
             return max(self.work, 0.0)
         left = max(self.end - time.monotonic(), 0.0)
         return left / self.pace if self.pace else float("inf")
+
+
+def in_bytes(number: float) -> str:
+    """Format a number of bytes."""
+    if not math.isfinite(number) or number >= 1e18:
+        return "more memory than any machine has"
+    units = ("bytes", "kB", "MB", "GB", "TB", "PB")
+    power = min(int(math.log10(max(number, 1)) // 3), len(units) - 1)
+    return f"{number / 1000**power:.3g} {units[power]}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from partita.configurations.exact.posterior import exact
 from partita.configurations.exact.tables import LARGEST, predicted_bytes, predicted_seconds
+from partita.configurations.meters import in_bytes
 from partita.configurations.product_posterior import Engine
 from partita.core import Budget, Figure, FloatArray, Posterior
 from partita.errors import TooLarge
@@ -82,15 +83,6 @@ def too_large(n: int, needs: float, budget: Budget) -> TooLarge:
     what = f"an exact answer for {n} templates"
     instead = "the methods certified and sampled need less"
     return TooLarge(what, in_bytes(needs), in_bytes(budget.memory), instead)
-
-
-def in_bytes(number: float) -> str:
-    """Format a number of bytes."""
-    if not math.isfinite(number) or number >= 1e18:
-        return "more memory than any machine has"
-    units = ("bytes", "kB", "MB", "GB", "TB", "PB")
-    power = min(int(math.log10(max(number, 1)) // 3), len(units) - 1)
-    return f"{number / 1000**power:.3g} {units[power]}"
 
 
 def _beyond(theta: FloatArray, budget: Budget, seed: int, progress: Progress | None) -> Posterior:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita.configurations.forest.model import Graph
+from partita.configurations.meters import in_bytes
 from partita.core import FloatArray, IntArray
 from partita.errors import TooLarge
 
@@ -168,8 +169,6 @@ class ForestNetwork:
         return matrix
 
     def _too_large(self, needs: float) -> TooLarge:
-        from partita.configurations.method_choice import in_bytes
-
         what = f"the factor of a graph of {len(self.graph)} templates"
         return TooLarge(what, f"more than {in_bytes(needs)}", in_bytes(self.memory))
 

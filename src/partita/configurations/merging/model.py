@@ -108,34 +108,8 @@ def log_sum(logs: FloatArray) -> float:
 
 
 def is_constrained(model: Merger) -> bool:
-    """Return whether a yes may be forbidden or a configuration dropped.
-
-    If not, the total is 1 identically.
-    """
-    if model.linked:
-        return True
-    if model.compatible.all():
-        return False
-    return model.size > 64 or _forbids(model)
-
-
-def _forbids(model: Merger) -> bool:
-    """Return whether a template can be drawn to a tail whose cell may hold an incompatible one."""
-    members: list[int] = []  # for each tail a mask of all that its cell may hold
-    for x in range(model.size):
-        drawn = np.flatnonzero(model.log_yes[x, :x] > -math.inf)
-        apart = mask(~model.compatible[x])
-        if any(members[t] & apart for t in drawn):
-            return True
-        members.append(1 << x)
-        for t in drawn:
-            members[x] |= members[t]
-    return False
-
-
-def mask(row: BoolArray) -> int:
-    """Return the positions that are set, as the bits of an integer."""
-    return sum(1 << int(i) for i in np.flatnonzero(row))
+    """Return whether a configuration may be dropped; if not, the total is 1 identically."""
+    return model.linked or not model.compatible.all()
 
 
 Question = tuple[int, int, bool]

@@ -25,6 +25,7 @@ from partita.configurations.merging.particles import (
     settle,
     together,
 )
+from partita.configurations.meters import in_bytes
 from partita.core import Best, BoolArray, Budget, Figure, FloatArray, IntArray, Marginals, Method
 from partita.errors import TooLarge, Unavailable
 
@@ -123,9 +124,8 @@ def _most_draws(model: Merger, budget: Budget) -> int:
     tables = 10 * 8 * model.size**2
     draws = (budget.memory - tables) // (2 * BYTES * model.size)
     if draws < 64:
-        needs = f"{tables + 128 * BYTES * model.size >> 20} MB"
-        has = f"{budget.memory >> 20} MB"
-        raise TooLarge(f"draws of {model.size} templates", needs, has)
+        needs = in_bytes(tables + 128 * BYTES * model.size)
+        raise TooLarge(f"draws of {model.size} templates", needs, in_bytes(budget.memory))
     return int(min(draws, 1 << 20))
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.configurations.count import count_configurations
-from partita.configurations.meters import SweepMeter
+from partita.configurations.meters import SweepMeter, in_bytes
 from partita.configurations.optimum import local_search, score
 from partita.core import (
     Best,
@@ -901,11 +901,7 @@ def _check_memory(theta: FloatArray, budget: Budget) -> None:
     n = len(theta)
     needs = chain_bytes(n, int(np.count_nonzero(theta > -np.inf)))
     if needs > budget.memory:
-        raise TooLarge(f"sampling {n} templates", _megabytes(needs), _megabytes(budget.memory))
-
-
-def _megabytes(count: int) -> str:
-    return f"{math.ceil(count / 1e6)} MB"
+        raise TooLarge(f"sampling {n} templates", in_bytes(needs), in_bytes(budget.memory))
 
 
 def _verdict(
