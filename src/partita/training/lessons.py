@@ -167,8 +167,8 @@ def _posterior(
     inside = np.ix_(members, members)
     same = np.eye(len(members), dtype=np.bool_)
     knowledge = PairKnowledge(p[inside], cut.compatible[inside], same)
-    large = "auto" if model in ("merging", "forest") else "sampled"
-    method = "exact" if len(members) <= EXACT and model != "merging" else large
+    method = "exact" if len(members) <= EXACT else "sampled"
+    method = "auto" if model in ("merging", "forest") else method
     return model_posterior(knowledge, model, parameters, budget, seed, method)[0]
 
 
