@@ -189,7 +189,6 @@ def test_who_is_quoted() -> None:
     assert last[:, column.C_VOICES].tolist() == [16 + 2, 16 + 4 * 2, 16 + 4 * 3]
     assert last[:, column.C_SPEAKER_RANK].tolist() == [1, 2, 3]
     assert decisions.new[:, column.N_QUOTED].tolist() == [0, 1, 1, 1]
-    assert decisions.new[:, column.N_SPEAKERS].tolist() == [0, 1, 2, 3]
 
 
 def test_lexemes() -> None:

@@ -30,10 +30,10 @@ PRONOUN, NOUN, SHARES = 9, 10, 11
 CELL_COLUMNS = SHARES + len(code.TYPES)  # from SHARES on: the members' probabilities, summed
 EMPTY = 0  # the number of the cell without members
 (
-    LEVEL, NEAREST, NOUNS, MATCHED, CLASH, LAST_ME, LAST_YOU, MODIFIERS_THERE,
+    LEVEL, NEAREST, NOUNS, MATCHED, LAST_ME, LAST_YOU, MODIFIERS_THERE,
     MOST_ALIKE, HEADS, COSINE, RELATION, RARE, PHRASES, CLUSTER, VOICE_OF_ME, VOICE_OF_YOU,
-) = range(17)  # fmt: skip
-SEEN_COLUMNS = 17
+) = range(16)  # fmt: skip
+SEEN_COLUMNS = 16
 NO_LIKENESS = 6  # of modifiers
 NO_WORDS = 9  # the level of a cell of pronouns
 TRUE_MATCH = 4  # from this level on the heads agree and no numeral differs
@@ -327,8 +327,6 @@ def _compare_words(i: int, bits: int, seen: Small, cell: int) -> None:
     likeness = level(bits)
     if likeness >= TRUE_MATCH:
         seen[cell, MATCHED] += 1
-    if bits & code.OTHER_NUMERAL:
-        seen[cell, CLASH] = 1
     if bits & code.SAME_HEAD:
         seen[cell, HEADS] += 1
     seen[cell, NEAREST] = likeness

@@ -41,13 +41,13 @@ GENDERS = 8  # of a mention: unknown, or one of these
 SINGULAR, PLURAL = 1, 2
 
 (
-    KIND, TYPE, NUMBER, GENDER, ROLE, SENTENCE, PARAGRAPH, REGION, PARENT, OWNER, HEAD, LEXEME_ID,
-    FLAGS, LENGTH, MODIFIERS, DETERMINER, POSITION, POINTER, START, END, HEAD_COUNT, COMPLEMENT,
+    KIND, TYPE, NUMBER, GENDER, ROLE, SENTENCE, PARAGRAPH, PARENT, OWNER, HEAD, LEXEME_ID,
+    FLAGS, LENGTH, MODIFIERS, DETERMINER, POINTER, START, END, HEAD_COUNT, COMPLEMENT,
     CERTAINTY, PRESENCE, RARITY, NOUN_CLASS, PARTS, WORD, GOVERNOR, QUOTE, QUESTION, TURN,
     HEAD_AT, GOVERNOR_AT, SUBJECT_AT, FRONTED, CLAUSE, CLAUSE_ABOVE, CLAUSE_ABOVE_THAT,
     FULL_NAME,
-) = range(40)  # fmt: skip
-ATTRIBUTES = 40
+) = range(38)  # fmt: skip
+ATTRIBUTES = 38
 PARTITIVE, COORDINATED = 1, 2  # bits of PARTS
 SCALE, LIMIT = 4096, 8  # weights of the table are multiples of 1 / SCALE, smaller than LIMIT
 SLOPE = 0.1  # of a hidden unit below 0
@@ -141,13 +141,11 @@ CELL = (
     CodeTable("roles", R * R, "role of the mention and of the last member"),
     CodeTable("nesting", 4, "inside the last member, inside another, beside one in a third"),
     CodeTable("apposition", 3, "apposition to a member, or predicate of one"),
-    CodeTable("headings", 6, "mention, last member, first member in a heading"),
     CodeTable("mentions", 9, "mentions since the last member"),
     CodeTable("rivals", 5, "how many cells have the strongest likeness"),
     CodeTable("strongest", 4, "whether this is the most recent cell of strongest likeness"),
     CodeTable("first group", G, "how the first member refers, coarsely"),
     CodeTable("nearby role", 2 * R, "role of a last member in this or the last sentence"),
-    CodeTable("numerals", 2, "whether a member holds other numerals"),
     CodeTable("paragraphs", 4, "paragraphs since the last member"),
     CodeTable("cover", 4, "all words of the mention are in the cell, or the other way"),
     CodeTable("owner", 4, "whether the possessors are in one cell"),
@@ -159,7 +157,6 @@ CELL = (
     CodeTable("speaking", 8, "I, we, you in the cell"),
     CodeTable("cosine", COSINES + 1, "similarity of heads to the most similar member"),
     CodeTable("relation", RELATIONS + 1, "relation of the heads in the dictionary"),
-    CodeTable("similar rank", 6, "rank by similarity among the cells that share no head"),
     CodeTable("shared word", 7, "how rare the rarest word is that a member shares"),
     CodeTable("phrase", 8, "similarity of the words to those of the most similar member"),
     CodeTable("governors", COSINES, "similarity of the verbs of mention and last member"),
@@ -173,7 +170,6 @@ CELL = (
     CodeTable("noun number", 10, "number of the mention and of the most recent noun or name"),
     CodeTable("pronoun sentences", 10, "sentences since the cell's last pronoun"),
     CodeTable("age", 9, "mentions since the first member"),
-    CodeTable("suits", COSINES + 1, "similarity of the mention's noun to the last verb"),
     CodeTable("cluster", 3, "whether a member has a head of the same cluster of words"),
     CodeTable("quotation", 6, "in a quotation; the last member in it, in another, outside"),
     CodeTable("voices", 32, "of I and you: the same for the cell's last I, and last you"),
@@ -187,22 +183,19 @@ CELL = (
 )  # fmt: skip
 
 (
-    C_KIND, C_GROUP, C_TYPE, C_CERTAINTY, C_PRESENCE, C_FLAGS, C_POINTER, C_RARITY, C_DETERMINER,
-    C_LENGTH, C_PARENT, C_QUESTION, C_TURN, C_HABIT,
-    C_AGREEMENT, C_CELL_TYPE, C_LAST_PRESENCE,
-    C_LIKENESS, C_NEAREST, C_ALIKE, C_SENTENCES, C_RANK, C_AGREEING,
-    C_SIZE, C_LAST_GROUP, C_NUMBER, C_GENDER, C_PRONOUN,
-    C_ROLES, C_NESTING, C_APPOSITION, C_HEADINGS, C_MENTIONS, C_RIVALS,
-    C_STRONGEST, C_FIRST, C_NEARBY, C_NUMERALS,
-    C_PARAGRAPHS, C_COVER, C_OWNER, C_TURNS, C_MODIFIERS,
-    C_OTHER_COMPLEMENT, C_GAP, C_AS_BEFORE,
-    C_SPEAKING, C_COSINE, C_RELATION, C_SIMILAR_RANK, C_SHARED,
-    C_PHRASE, C_GOVERNORS, C_FIT, C_CELL_CLASS, C_PARTS,
-    C_ALIKE_SENTENCES, C_ALIKE_NUMBER, C_NOUN_SENTENCES, C_NOUN_GROUP,
-    C_NOUN_NUMBER, C_PRONOUN_SENTENCES, C_AGE, C_SUITS, C_CLUSTER, C_QUOTE, C_VOICES,
-    C_SPEAKER_RANK, C_NAME_GENDER, C_PRONOUNS, C_BINDING, C_PATH, C_LAST, C_OTHER_NAME,
-) = range(74)  # fmt: skip
+    C_KIND, C_GROUP, C_TYPE, C_CERTAINTY, C_PRESENCE, C_FLAGS, C_POINTER, C_RARITY,
+    C_DETERMINER, C_LENGTH, C_PARENT, C_QUESTION, C_TURN, C_HABIT, C_AGREEMENT, C_CELL_TYPE,
+    C_LAST_PRESENCE, C_LIKENESS, C_NEAREST, C_ALIKE, C_SENTENCES, C_RANK, C_AGREEING, C_SIZE,
+    C_LAST_GROUP, C_NUMBER, C_GENDER, C_PRONOUN, C_ROLES, C_NESTING, C_APPOSITION, C_MENTIONS,
+    C_RIVALS, C_STRONGEST, C_FIRST, C_NEARBY, C_PARAGRAPHS, C_COVER, C_OWNER, C_TURNS,
+    C_MODIFIERS, C_OTHER_COMPLEMENT, C_GAP, C_AS_BEFORE, C_SPEAKING, C_COSINE, C_RELATION,
+    C_SHARED, C_PHRASE, C_GOVERNORS, C_FIT, C_CELL_CLASS, C_PARTS, C_ALIKE_SENTENCES,
+    C_ALIKE_NUMBER, C_NOUN_SENTENCES, C_NOUN_GROUP, C_NOUN_NUMBER, C_PRONOUN_SENTENCES, C_AGE,
+    C_CLUSTER, C_QUOTE, C_VOICES, C_SPEAKER_RANK, C_NAME_GENDER, C_PRONOUNS, C_BINDING, C_PATH,
+    C_LAST, C_OTHER_NAME,
+) = range(70)  # fmt: skip
 OWN, GATING = C_HABIT + 1, C_HABIT
+
 
 NEW = (
     CodeTable("kind", K, "how the mention refers"),
@@ -214,48 +207,33 @@ NEW = (
     CodeTable("length", 9, "words of the mention"),
     CodeTable("modifiers", 4, "modifiers of the mention"),
     CodeTable("determiner", D, "its determiner"),
-    CodeTable("position", 10, "tenth of the document"),
-    CodeTable("region", 3, "text, heading, other"),
     CodeTable("role", R, "its role"),
     CodeTable("nested", 2, "whether it stands inside another mention"),
     CodeTable("agreeing", 8, "cells that agree"),
     CodeTable("near", 8, "agreeing cells in this sentence and in the one before"),
     CodeTable("flags", 4, "possessive, reflexive"),
-    CodeTable("pointer", 5, "this, that, these, those"),
-    CodeTable("parent", G + 1, "how the mention around it refers"),
     CodeTable("overlaps", 3, "cells that share a word with it"),
     CodeTable("likest", 6, "cells that have the strongest likeness"),
-    CodeTable("apposition", 3, "apposition to a member, or predicate of one"),
-    CodeTable("complement", 5, "what follows the head"),
     CodeTable("head count", 8, "mentions with this head in the document"),
     CodeTable("split", 12, "earlier mentions with this head, and over how many cells"),
     CodeTable("habit", 6, "how faithfully such mentions stayed in one cell so far"),
     CodeTable("rarity", 7, "how rare the head is in English"),
     CodeTable("noun class", W, "WordNet's class of the head"),
-    CodeTable("best cosine", COSINES + 1, "the greatest similarity of heads to any cell"),
     CodeTable("best phrase", 8, "the greatest similarity of words to any cell"),
-    CodeTable("best shared word", 7, "how rare the rarest shared word is"),
-    CodeTable("parts", 4, "partitive, coordination"),
-    CodeTable("question", 4, "in a question; the paragraph before ends with one"),
-    CodeTable("turn before", 5, "mentions of the paragraph before"),
     CodeTable("quoted", 2, "whether it stands in a quotation"),
-    CodeTable("speakers", 6, "of I, we, you: cells with I or you"),
     CodeTable("fronted", 3, "in a clause before its main clause, or before the subject"),
 )  # fmt: skip
 (
-    N_KIND, N_TYPE, N_CERTAINTY, N_PRESENCE, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS, N_DETERMINER,
-    N_POSITION, N_REGION, N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_POINTER, N_PARENT,
-    N_OVERLAPS, N_LIKEST, N_APPOSITION, N_COMPLEMENT, N_HEAD_COUNT, N_SPLIT, N_HABIT, N_RARITY,
-    N_CLASS, N_COSINE, N_PHRASE, N_SHARED, N_PARTS, N_QUESTION, N_TURN, N_QUOTED, N_SPEAKERS,
-    N_FRONTED,
-) = range(36)  # fmt: skip
+    N_KIND, N_TYPE, N_CERTAINTY, N_PRESENCE, N_BEST, N_CELLS, N_LENGTH, N_MODIFIERS,
+    N_DETERMINER, N_ROLE, N_NESTED, N_AGREEING, N_NEAR, N_FLAGS, N_OVERLAPS, N_LIKEST,
+    N_HEAD_COUNT, N_SPLIT, N_HABIT, N_RARITY, N_CLASS, N_PHRASE, N_QUOTED, N_FRONTED,
+) = range(24)  # fmt: skip
 # Kinds of evidence that are taken away together to explain a decision, by names of both tables.
 EVIDENCE = {
     "words in common": (
-        "likeness", "nearest likeness", "alike members", "cover", "numerals", "modifiers",
-        "other complement", "rivals", "strongest", "shared word", "alike sentences",
-        "alike number", "other name", "best likeness", "overlaps", "likest", "best shared word",
-        "head count", "split", "complement",
+        "likeness", "nearest likeness", "alike members", "cover", "modifiers", "other complement",
+        "rivals", "strongest", "shared word", "alike sentences", "alike number", "other name",
+        "best likeness", "overlaps", "likest", "head count", "split",
     ),
     "gender and number": (
         "number", "gender", "name gender", "pronouns", "pronoun", "noun number", "agreeing rank",
@@ -263,17 +241,16 @@ EVIDENCE = {
     ),
     "type": ("sort", "certainty", "agreement", "cell sort", "rank", "cells"),
     "meaning of the words": (
-        "cosine", "relation", "similar rank", "phrase", "cell class", "cluster", "rarity",
-        "noun class", "best cosine", "best phrase", "word",
+        "cosine", "relation", "phrase", "cell class", "cluster", "rarity", "noun class",
+        "best phrase", "word",
     ),
-    "verbs": ("governors", "fit", "suits"),
+    "verbs": ("governors", "fit"),
     "place in the sentence": (
         "roles", "nesting", "apposition", "nearby role", "binding", "path", "last sentence",
         "parent", "owner", "parts", "role", "nested", "fronted",
     ),
     "distance": (
         "sentences", "mentions", "paragraphs", "gap", "noun sentences", "pronoun sentences",
-        "position", "region", "headings",
     ),
     "form of the expression": (
         "kind", "group", "flags", "pointer", "determiner", "length", "last group", "first group",
@@ -282,7 +259,7 @@ EVIDENCE = {
     "the entity so far": ("size", "age", "habit", "as before"),
     "speakers": (
         "question", "turn before", "turns", "speaking", "quotation", "voices", "speaker rank",
-        "quoted", "speakers",
+        "quoted",
     ),
     "certainty of the mention": ("presence", "last presence"),
 }  # fmt: skip

@@ -183,7 +183,7 @@ REFLEXIVE = re.compile(r".+sel(f|ves)")
 RELATIVE = word_set("that which who whose where")
 PREPOSITIONS = word_set("in on at to for from with by about between")
 STEM, HEAD_LETTERS = 5, 3  # letters that make a stem, and that find the head among the words
-LONGEST, MOST_MODIFIERS, TENTHS = 8, 3, 10
+LONGEST, MOST_MODIFIERS = 8, 3
 COMPANIES = word_set("corp corp. inc inc. ltd ltd. co. plc llc gmbh")  # "the company" has its word
 PARTITIVES = word_set(
     "one two three four five some many most all both each few several none any half part number "
@@ -492,11 +492,10 @@ def _attributes(
     vocabulary: dict[str, int],
 ) -> NDArray[np.int32]:
     attributes = np.zeros((len(templates), code.ATTRIBUTES), dtype=np.int32)
-    length = max((template.end for template in templates), default=0)
     counts = Counter(text.head for text in texts)
     for row, template, text in zip(attributes, templates, texts, strict=True):
         _refers(row, template, text)
-        _stands(row, template, length)
+        _stands(row, template)
         _means(row, template, text, vocabulary)
         row[code.HEAD], row[code.HEAD_COUNT] = _number(text.head, numbers), counts[text.head]
         row[code.PARTS], row[code.LENGTH] = text.parts, min(len(text.words), LONGEST)
@@ -579,7 +578,7 @@ def _presence(template: Template) -> int:
 NO_SYNTAX = (-1, -1, -1, 0, -1, -1, -1)
 
 
-def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
+def _stands(row: NDArray[np.int32], template: Template) -> None:
     """Return where the expression stands."""
     row[code.ROLE] = _place(str(template.context.get("ROLE", "")), code.ROLES)
     row[code.SENTENCE], row[code.START], row[code.END] = (
@@ -590,10 +589,8 @@ def _stands(row: NDArray[np.int32], template: Template, length: int) -> None:
     row[code.PARAGRAPH] = template.context.get("PARAGRAPH", 0)
     row[code.QUOTE] = template.context.get("QUOTE", 0)
     row[code.QUESTION] = bool(template.context.get("QUESTION", False))
-    row[code.REGION] = {"text": 0, "heading": 1}.get(template.region, 2)
     syntax = template.context.get("SYNTAX", NO_SYNTAX)
     row[code.HEAD_AT : code.HEAD_AT + len(NO_SYNTAX)] = syntax
-    row[code.POSITION] = min(TENTHS - 1, TENTHS * template.start // max(1, length))
 
 
 def _modifiers(template: Template) -> list[str]:

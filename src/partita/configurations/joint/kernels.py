@@ -22,7 +22,6 @@ from partita.compilation import kernel, uncounted
 from partita.configurations.joint import codes as code
 from partita.configurations.joint.cells_kernels import (
     CELL_KINDS,
-    CLASH,
     CLUSTER,
     COSINE,
     EMPTY,
@@ -68,25 +67,18 @@ Codes = NDArray[np.uint8]
 LEVEL_COUNT, COSINES = code.LEVELS, code.COSINES
 KIND_GROUPS = np.array(code.GROUPS)
 THIRD_AS_NUMBER = 3
-(
-    BEST, AGREE, HERE, BEFORE, OVERLAPS, APPOSED_TO, ALL_HEADS, HEAD_CELLS, RANK, BEST_COSINE,
-    BEST_PHRASE, BEST_SHARED, SPEAKERS,
-) = range(13)  # fmt: skip
-TOTALS = 13
+BEST, AGREE, HERE, BEFORE, OVERLAPS, ALL_HEADS, HEAD_CELLS, RANK, BEST_PHRASE, SPEAKERS = range(10)
+TOTALS = 10
 # What the relative codes need of a mention and a cell.
-(
-    F_TYPES_AGREE, F_AGREES, F_LEVEL, F_HEADS, F_SIMILARITY, F_COSINE, F_PHRASES, F_RARE,
-    F_OVERLAPS, F_APPOSED, F_SENTENCES, F_SPEAKS,
-) = range(12)  # fmt: skip
-FACTS = 12
+F_TYPES_AGREE, F_AGREES, F_LEVEL, F_HEADS, F_PHRASES, F_OVERLAPS, F_SENTENCES, F_SPEAKS = range(8)
+FACTS = 8
 RELATIVE = np.array([
-    code.C_RANK, code.C_AGREEING, code.C_RIVALS, code.C_STRONGEST, code.C_SIMILAR_RANK,
-    code.C_AS_BEFORE, code.C_OWNER, code.C_HABIT, code.C_SPEAKER_RANK,
+    code.C_RANK, code.C_AGREEING, code.C_RIVALS, code.C_STRONGEST, code.C_AS_BEFORE, code.C_OWNER,
+    code.C_HABIT, code.C_SPEAKER_RANK,
 ])  # fmt: skip
 RELATIVE_NEW = np.array([
     code.N_BEST, code.N_CELLS, code.N_AGREEING, code.N_NEAR, code.N_OVERLAPS, code.N_LIKEST,
-    code.N_APPOSITION, code.N_SPLIT, code.N_HABIT, code.N_COSINE, code.N_PHRASE, code.N_SHARED,
-    code.N_SPEAKERS,
+    code.N_SPLIT, code.N_HABIT, code.N_PHRASE,
 ])  # fmt: skip
 KEY_BITS, KEY_MASK = 4, 15
 # A cell that shares one of these with a mention is never far from it.
@@ -179,40 +171,26 @@ def describe_cell(
 @uncounted
 def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, facts: Small) -> None:
     """Fill what the other cells of a configuration are compared by."""
-    headless = seen[HEADS] == 0
-    agrees = _agrees(mention, cell, out)
-    facts[F_TYPES_AGREE], facts[F_AGREES] = _types_agree(out[code.C_AGREEMENT]), agrees
+    facts[F_TYPES_AGREE] = _types_agree(out[code.C_AGREEMENT])
+    facts[F_AGREES] = _agrees(mention, cell, out)
     facts[F_LEVEL], facts[F_HEADS] = seen[LEVEL], seen[HEADS]
-    facts[F_COSINE] = seen[COSINE] if seen[COSINE] < NO_NOUNS and headless else 0
-    facts[F_PHRASES], facts[F_RARE] = seen[PHRASES], seen[RARE]
-    similar = agrees and facts[F_COSINE] > 0
-    facts[F_SIMILARITY] = COSINES * seen[COSINE] + seen[PHRASES] if similar else 0
-    facts[F_OVERLAPS] = (bits & code.SHARED_WORD) > 0
-    facts[F_APPOSED] = out[code.C_APPOSITION]
+    facts[F_PHRASES], facts[F_OVERLAPS] = seen[PHRASES], (bits & code.SHARED_WORD) > 0
     facts[F_SENTENCES] = out[code.C_SENTENCES]
     speaks = cell[CELL_KINDS] & (1 << code.ME | 1 << code.YOU) > 0
     facts[F_SPEAKS] = mention[code.KIND] <= code.YOU and speaks
 
 
 class Counts(NamedTuple):
-    """Room to count the cells of a configuration.
-
-    `totals`: in all; `levels`: by likeness; `better`: by similarity, of that and more.
-    """
+    """Room to count the cells of a configuration, in all and by likeness."""
 
     totals: IntArray
     levels: IntArray
-    better: IntArray
 
 
 @kernel()
 def no_counts() -> Counts:
     """Return counts of nothing."""
-    return Counts(
-        np.zeros(TOTALS, np.int64),
-        np.zeros(LEVEL_COUNT, np.int64),
-        np.zeros(COSINES * COSINES + 1, np.int64),
-    )
+    return Counts(np.zeros(TOTALS, np.int64), np.zeros(LEVEL_COUNT, np.int64))
 
 
 @uncounted
@@ -242,20 +220,14 @@ def fill_near_cells(
     """
     columns, slots, classes = cells.columns, cells.slots, cells.classes
     homes, row_of_cells = grown.homes[b], grown.cells[b]
-    totals, levels, better, count = counts.totals, counts.levels, counts.better, grown.counts[b]
+    totals, levels, count = counts.totals, counts.levels, grown.counts[b]
     clear(totals)
     clear(levels)
-    found, others, most = 0, 0, 0
+    found, others = 0, 0
     for at in range(count):
         which = classes[row_of_cells[at]]
         if which == NEAR:
-            slot = slots[row_of_cells[at]]
-            keys[found] = _count(facts, slot, totals, levels)
-            similarity = facts[slot, F_SIMILARITY]
-            if similarity > most:
-                clear(better[most + 1 : similarity + 2])
-                most = similarity
-            better[similarity] += 1
+            keys[found] = _count(facts, slots[row_of_cells[at]], totals, levels)
             near[found] = at
             found += 1
         elif which != LONG_AGO_CLASS:
@@ -263,8 +235,6 @@ def fill_near_cells(
             others += 1
     for k in range(others):
         near[found + 1 + k] = near[count - others + 1 + k]
-    for k in range(most - 1, 0, -1):
-        better[k] += better[k + 1]
     usual, latest = habit(similar, homes)
     best, met = totals[BEST], False
     rivals, owner = min(4, levels[best]), mentions.attributes[j, code.OWNER] >= 0
@@ -274,15 +244,13 @@ def fill_near_cells(
         likest = best > 0 and facts[slot, F_LEVEL] == best
         strongest = (2 if met else 1) if likest else (3 if best > 0 else 0)
         met = met or likest
-        similarity = facts[slot, F_SIMILARITY]
         as_before = 0 if latest < 0 else 1 if columns[cell, FIRST] == latest else 2
         keys[r] |= (
             (rivals if likest else 0) << 8
             | strongest << 12
-            | (1 + min(4, better[similarity + 1]) if similarity > 0 else 0) << 16
-            | as_before << 20
-            | (owned(mentions.attributes, columns, homes, row, j, cell) if owner else 0) << 24
-            | usual << 28
+            | as_before << 16
+            | (owned(mentions.attributes, columns, homes, row, j, cell) if owner else 0) << 20
+            | usual << 24
         )
     near[found], keys[found] = count, _new_key(mentions.attributes[j], totals, levels, usual)
     return found, others
@@ -303,16 +271,13 @@ def _count(facts: Small, slot: int, totals: IntArray, levels: IntArray) -> int:
     if likeness < NO_WORDS:
         levels[likeness] += 1
         totals[BEST] = max(totals[BEST], likeness)
-    totals[BEST_COSINE] = max(totals[BEST_COSINE], facts[slot, F_COSINE])
     totals[BEST_PHRASE] = max(totals[BEST_PHRASE], facts[slot, F_PHRASES])
-    totals[BEST_SHARED] = max(totals[BEST_SHARED], facts[slot, F_RARE])
     totals[OVERLAPS] += facts[slot, F_OVERLAPS]
     totals[ALL_HEADS] += facts[slot, F_HEADS]
     totals[HEAD_CELLS] += facts[slot, F_HEADS] > 0
-    totals[APPOSED_TO] = max(totals[APPOSED_TO], facts[slot, F_APPOSED])
     totals[SPEAKERS] += facts[slot, F_SPEAKS]
     speaker = min(MOST_SPEAKERS, totals[SPEAKERS]) if facts[slot, F_SPEAKS] else 0
-    return int(binned(max(1, totals[RANK]), 8) | agreeing << 4 | speaker << 32)
+    return int(binned(max(1, totals[RANK]), 8) | agreeing << 4 | speaker << 28)
 
 
 @uncounted
@@ -327,13 +292,9 @@ def _new_key(mention: Small, totals: IntArray, levels: IntArray, usual: int) -> 
         | (min(3, totals[HERE]) + 4 * min(1, totals[BEFORE])) << 12
         | min(2, totals[OVERLAPS]) << 16
         | (min(5, levels[best]) if best > 0 else 0) << 20
-        | totals[APPOSED_TO] << 24
-        | _split(mention, totals[ALL_HEADS], totals[HEAD_CELLS]) << 28
-        | usual << 32
-        | totals[BEST_COSINE] << 36
-        | totals[BEST_PHRASE] << 40
-        | totals[BEST_SHARED] << 44
-        | min(MOST_SPEAKERS, totals[SPEAKERS]) << 48
+        | _split(mention, totals[ALL_HEADS], totals[HEAD_CELLS]) << 24
+        | usual << 28
+        | totals[BEST_PHRASE] << 32
     )
 
 
@@ -355,8 +316,6 @@ def _meanings(
     """Code what the table of words says about mention and cell."""
     out[code.C_COSINE] = seen[COSINE]
     out[code.C_RELATION], out[code.C_CLUSTER] = seen[RELATION], seen[CLUSTER]
-    verb, word = attributes[cell[LAST], code.GOVERNOR], attributes[j, code.WORD]
-    out[code.C_SUITS] = kin[word, verb] % COSINES if verb > 0 and word > 0 else NO_NOUNS
     out[code.C_SHARED], out[code.C_PHRASE] = seen[RARE], seen[PHRASES]
     out[code.C_GOVERNORS], out[code.C_FIT] = fit(attributes, kin, j, cell)
     out[code.C_LAST_PRESENCE] = attributes[cell[LAST], code.PRESENCE]
@@ -401,7 +360,6 @@ def _words(seen: Small, bits: int, out: Codes) -> None:
     cover = 2 if bits & code.ALL_OF_EARLIER else 0
     out[code.C_COVER] = cover + (bits & code.ALL_OF_LATER > 0)
     out[code.C_MODIFIERS] = seen[MODIFIERS_THERE]
-    out[code.C_NUMERALS] = seen[CLASH]
 
 
 @uncounted
@@ -484,9 +442,7 @@ def _members(mention: Small, first: Small, last: Small, cell: Small, out: Codes)
     out[code.C_LAST_GROUP] = KIND_GROUPS[last[code.KIND]]
     out[code.C_FIRST] = KIND_GROUPS[first[code.KIND]]
     out[code.C_ROLES] = mention[code.ROLE] * len(code.ROLES) + last[code.ROLE]
-    there = 2 if last[code.REGION] == 1 else 1 if first[code.REGION] == 1 else 0
     out[code.C_QUOTE] = 3 * (mention[code.QUOTE] > 0) + voices(mention, last) - 1
-    out[code.C_HEADINGS] = 3 * (mention[code.REGION] == 1) + there
 
 
 @uncounted
@@ -623,16 +579,11 @@ def describe_new(attributes: Small, j: int, out: Codes) -> None:
     out[code.N_KIND], out[code.N_TYPE] = mention[code.KIND], mention[code.TYPE]
     out[code.N_LENGTH], out[code.N_MODIFIERS] = mention[code.LENGTH], mention[code.MODIFIERS]
     out[code.N_DETERMINER] = mention[code.DETERMINER]
-    out[code.N_POSITION], out[code.N_REGION] = mention[code.POSITION], mention[code.REGION]
     out[code.N_ROLE], out[code.N_NESTED] = mention[code.ROLE], mention[code.PARENT] >= 0
-    out[code.N_FLAGS], out[code.N_POINTER] = mention[code.FLAGS], mention[code.POINTER]
-    out[code.N_PARENT] = _around(attributes, mention)
-    out[code.N_COMPLEMENT] = mention[code.COMPLEMENT]
-    out[code.N_HEAD_COUNT], out[code.N_PARTS] = _head_count(mention), mention[code.PARTS]
+    out[code.N_FLAGS], out[code.N_HEAD_COUNT] = mention[code.FLAGS], _head_count(mention)
     out[code.N_CERTAINTY] = mention[code.CERTAINTY]
     out[code.N_PRESENCE] = mention[code.PRESENCE]
     out[code.N_RARITY], out[code.N_CLASS] = mention[code.RARITY], mention[code.NOUN_CLASS]
-    out[code.N_QUESTION], out[code.N_TURN] = mention[code.QUESTION], mention[code.TURN]
     out[code.N_QUOTED] = mention[code.QUOTE] > 0
     out[code.N_FRONTED] = mention[code.FRONTED]
 
