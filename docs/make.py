@@ -42,8 +42,8 @@ ORDINARY = {
         "*the couple* is Clara Whitcombe alone, and *her own* is cut out of *a survey of her own*."
     ),
     "mail": (
-        "*a room for thirty* is not the room that was cancelled, and the second and third "
-        "*it* of the answer are this room, not the library."
+        "the hotel and the library are one entity, and *a room for thirty* is not the room that "
+        "was cancelled."
     ),
     "police": (
         '*them* in "identified them" are the watches and not the two men, *its* in "its '

@@ -116,3 +116,17 @@ def test_i_and_you_are_neither_he_nor_she_in_one_letter() -> None:
 def test_thanks_in_a_talk_sign_no_letter(line: str) -> None:
     text = f"Good morning, it is Monday. I met Ann and she told me a story.\n\n{line}\n\nOh yes!"
     assert _spoken(text) == []
+
+
+def test_who_signs_is_a_person_and_a_title_is_part_of_the_name() -> None:
+    doc = partita.run(
+        "Dear Ms Keller,\n\nI bought a washing machine in May. Nobody looked at it.\n\n"
+        "Yours sincerely,\nInes Vogt\n"
+    )
+    types = {mention.text: mention.type for mention in doc.mentions}
+    assert "Ms" not in types
+    assert types["Ines Vogt"] == "person"
+    (answer,) = doc.distributions
+    words = [one.text for one in answer.set.templates]
+    row = answer.marginals.value[words.index("it")]
+    assert row[words.index("a washing machine")] > 0.5 > row[words.index("I")]

@@ -387,7 +387,7 @@ def _whole(
         if last in inside or first - 1 in inside:
             return True
         titled = last < last_of[first] and texts[last].istitle() and texts[last + 1].istitle()
-        if titled and texts[last].lower() in OFFICES:
+        if titled and (texts[last].lower() in OFFICES or is_personal_title(texts[last])):
             return True  # Mayor Ruth Okafor
         in_name = all(texts[n].istitle() for n in (first - 1, first, last))
         return bool(first_of[last] < first and in_name and named[last])

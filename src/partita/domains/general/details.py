@@ -39,6 +39,7 @@ HAPPENING = frozenset({"take", "happen", "occur", "exist", "begin", "follow"})
 POSSIBLE = 0.05  # least probability of a type that the last word of a name decides
 CLEAR = 0.9  # least share of women, or of men, with a given name that tells the gender
 LONGEST = 120  # characters of a role or description
+TOLD = 0.5  # least probability of the type of a name that tells what it means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -480,6 +481,17 @@ def speakers(
             if (who := named.get(_meant(template, talk))) is not None:
                 found.setdefault(template.id, {})["SPOKEN_BY"] = who.id
     return found
+
+
+def as_person(template: Template) -> Template:
+    """Return who says *I*, or is addressed, as a person if nothing tells what the name means."""
+    shares: Mapping[str, float] = template.context.get("SORT_PROBABILITIES") or {}
+    if not shares or max(shares.values()) >= TOLD:
+        return template
+    person = {name: (1.0 - TOLD) * share for name, share in shares.items()}
+    person["person"] = person.get("person", 0.0) + TOLD
+    context = {**template.context, "SORT_PROBABILITIES": person}
+    return replace(template, type="person", context=context)
 
 
 def _others(template: Template, talk: int, latest: dict[tuple[int, int], str]) -> list[str]:

@@ -15,7 +15,7 @@ from partita.antecedents.sets import Windows
 from partita.configurations import MODELS
 from partita.core import Message, Template
 from partita.domains import Domain, content_hash
-from partita.domains.general.details import speakers, with_details, word_lists
+from partita.domains.general.details import as_person, speakers, with_details, word_lists
 from partita.parameters import shipped_bytes
 from partita.templates.schema import Schema
 from partita.templates.slots import StringsType
@@ -95,9 +95,11 @@ def general_templates(
     for some in in_order:
         found += with_details(some, list(templates(some, len(found) + 1, text, 0, rule)))
     said = speakers(text, in_order, found)
+    speaking = {context.get("SPOKEN_BY") for context in said.values()}
+    named = [as_person(one) if one.id in speaking else one for one in found]
     return tuple(
         replace(one, context={**one.context, **said[one.id]}) if one.id in said else one
-        for one in found
+        for one in named
     )
 
 
