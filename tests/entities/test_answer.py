@@ -124,3 +124,14 @@ def test_incompatible_templates_are_never_in_one_entity() -> None:
     (found,) = solve_joint([CoreferenceSet(templates, apart, name="text")], model)
     assert found.method == "sampled"
     assert not any(answer(found).together(*both) for both in apart)
+
+
+@given(st.integers(2, 9), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=40)
+def test_the_most_probable_reading_joins_nothing_that_is_apart(n, seed):
+    rng = np.random.default_rng(seed)
+    chances, apart = np.triu(rng.random((n, n)), 1), np.triu(rng.random((n, n)) < 0.3, 1)
+    apart |= apart.T
+    pairs = np.where(apart, 0.0, chances + chances.T) + np.eye(n)
+    labels = settled(pairs, mean_linkage(np.where(apart, -1e6, pairs), 0.3), apart)
+    assert not ((labels[:, None] == labels[None, :]) & apart).any()

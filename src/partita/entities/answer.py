@@ -10,6 +10,7 @@ earlier one then gets its most probable reading. docs/general.md has the measure
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.core import (
     Configuration,
@@ -31,25 +32,30 @@ def answer(distribution: Distribution) -> Configuration:
     if distribution.model != "joint" and distribution.method != "sampled":
         return distribution.most_probable
     ids, pairs = distribution.set.ids, distribution.marginals.value
+    apart = ~compatible_pairs(distribution.set)
     if distribution.method == "sampled":
-        excluded = np.where(compatible_pairs(distribution.set), pairs, EXCLUDED)
-        labels = mean_linkage(excluded if distribution.set.incompatible else pairs, LINKED)
+        labels = mean_linkage(np.where(apart, EXCLUDED, pairs), LINKED)
     else:
         labels = distribution.most_probable.labels(ids)
-    return Configuration.from_labels(ids, settled(pairs, labels))
+    return Configuration.from_labels(ids, settled(pairs, labels, apart))
 
 
-def settled(pairs: FloatArray, labels: IntArray) -> IntArray:
+def settled(
+    pairs: FloatArray, labels: IntArray, apart: NDArray[np.bool_] | None = None
+) -> IntArray:
     """Return labels in which every mention that is with earlier ones has its most probable reading.
 
     That is the entity of an earlier mention, or a new one, to which those of the following go
     along that are closer to it. One pass in text order does: a reading depends on earlier labels.
+    No mention is in an entity with one that it is `apart` from.
     """
     labels = restricted_growth(labels)
     for place in range(1, len(labels)):
         own, shares = labels[place], entity_shares(pairs[place, :place], labels[:place])
         if own not in labels[:place]:
             continue
+        if apart is not None:
+            shares[labels[:place][apart[place, :place]]] = 0.0
         best = int(shares.argmax())
         if 1.0 - shares.sum() > shares[best]:
             _start_entity(pairs, labels, place)

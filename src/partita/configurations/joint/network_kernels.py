@@ -73,7 +73,7 @@ STATIC_NEW = np.array([k for k in range(NEW_CODES) if k not in RELATIVE_NEW])
 NEW_ROW = 0  # of sums and of known scores: that of "new"; cells follow in the order of slots
 DENIAL = 12.0  # less for a cell with a mention that this one is denied to be
 EXCLUSION = 1e9  # less for a cell with a mention that is known to differ
-BESIDES = 4.0  # less for a cell with the I or you of the speech in which this is he or she
+BESIDES = 5.0  # less for a cell with the I or you of the speech in which this is he or she
 TOGETHER = 2**18  # places of cells in the configurations that grow together
 
 

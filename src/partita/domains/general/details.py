@@ -40,6 +40,7 @@ POSSIBLE = 0.05  # least probability of a type that the last word of a name deci
 CLEAR = 0.9  # least share of women, or of men, with a given name that tells the gender
 LONGEST = 120  # characters of a role or description
 TOLD = 0.5  # least probability of the type of a name that tells what it means
+SPEAKING = 0.9  # probability that who speaks is a person, if nothing tells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -488,8 +489,8 @@ def as_person(template: Template) -> Template:
     shares: Mapping[str, float] = template.context.get("SORT_PROBABILITIES") or {}
     if not shares or max(shares.values()) >= TOLD:
         return template
-    person = {name: (1.0 - TOLD) * share for name, share in shares.items()}
-    person["person"] = person.get("person", 0.0) + TOLD
+    person = {name: (1.0 - SPEAKING) * share for name, share in shares.items()}
+    person["person"] = person.get("person", 0.0) + SPEAKING
     context = {**template.context, "SORT_PROBABILITIES": person}
     return replace(template, type="person", context=context)
 
