@@ -13,8 +13,6 @@ from partita.app.runner import (
     stored_settings,
     usual_budget,
 )
-from partita.app.solve import parameters_file
-from partita.errors import InputError
 
 
 @pytest.fixture(autouse=True)
@@ -41,18 +39,3 @@ def test_a_domain_of_ones_own_is_found_from_everywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert stored_settings(Settings("mine"))["domain"] == str(folder)
     assert stored_settings(Settings("depots"))["domain"] == "depots"
-
-
-def test_the_same_parameters_have_the_same_file(tmp_path):
-    one, again, other = map(parameters_file, ("{}", "{}", "[]"))
-    assert one == again != other
-    assert (one.read_text(), other.read_text()) == ("{}", "[]")
-    assert one.parent.stat().st_mode & 0o077 == 0
-    one.write_text("changed")
-    assert parameters_file("{}").read_text() == "{}"
-
-
-def test_a_folder_that_others_may_write_to_is_refused():
-    parameters_file("{}").parent.chmod(0o777)
-    with pytest.raises(InputError, match="is writable by others; delete it"):
-        parameters_file("{}")

@@ -83,32 +83,3 @@ def test_who_asks_first_is_answered_first(
     asyncio.run(ask())
     assert begun == [b"a1", b"b1", b"a2", b"b2"]
     assert (pool.busy, pool.waiting) == (0, 0)
-
-
-def test_those_who_wait_for_the_same_share_one_answer(
-    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """But who comes after it has begun does not: a key may have been written in between."""
-    begun: list[bytes] = []
-    go_on = asyncio.Event()
-
-    async def answer(_: WorkerProcess, request: bytes, *__: object) -> bytes:
-        begun.append(request)
-        await go_on.wait()
-        return request + str(len(begun)).encode()
-
-    monkeypatch.setattr(Stub, "call", answer)
-
-    async def ask() -> list[bytes]:
-        await pool.start()
-        first = asyncio.create_task(pool.call_shared(b"runs"))
-        while not begun:
-            await asyncio.sleep(0)
-        later = [asyncio.create_task(pool.call_shared(b"runs")) for _ in range(20)]
-        while not pool.waiting:
-            await asyncio.sleep(0)
-        go_on.set()
-        return await asyncio.gather(first, *later)
-
-    assert asyncio.run(ask()) == [b"runs1", *[b"runs2"] * 20]
-    assert begun == [b"runs", b"runs"]

@@ -18,7 +18,7 @@ from partita.app.solve import (
     chosen_sets,
     learned_parameters,
     pair_table,
-    parameters_path,
+    parameters_source,
     solved,
     warned,
 )
@@ -381,7 +381,7 @@ def _knowledge(
 
 def clustering_solver(options: ClusteringOptions, model: str = "forest") -> Solver:
     """Return the solver of sets of records, with its parameters read."""
-    learned = learned_parameters(model, parameters_path(options.parameters))
+    learned = learned_parameters(model, parameters_source(options.parameters))
     budget = options.budget or Budget(memory=default_memory())
     return Solver(model, learned, 1, None, budget, options.seed)
 

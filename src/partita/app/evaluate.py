@@ -14,7 +14,7 @@ import numpy as np
 from partita.app.cluster import Clusters
 from partita.app.explain import saved
 from partita.app.run import ResolvedMessage
-from partita.app.solve import parameters_path
+from partita.app.solve import parameters_source
 from partita.core import (
     Distribution,
     Document,
@@ -31,6 +31,7 @@ from partita.domains import find_domain
 from partita.errors import InputError
 from partita.evaluation.rows import ModelRow, ReportedAnswer, measure_report, possible_links, row
 from partita.evaluation.splits import Excluded
+from partita.files.text import TextSource
 from partita.linkage.clusters import read_clusters
 from partita.options import EvaluateOptions, described
 from partita.results.saved_results import Alone, Result, read_results
@@ -199,7 +200,7 @@ def evaluate(
     message_results = _results_by_message(results)
     documents = _merge_documents(read_corpora(keys))
     domains = (one.domain for one in message_results if one.domain)
-    pair_parameters = _parameters(parameters_path(parameters), next(domains, ""))
+    pair_parameters = _parameters(parameters_source(parameters), next(domains, ""))
     excluded = Excluded(pair_parameters.excluded, pair_parameters.crossing)
     matched, by_ids = _match_messages(message_results, documents)
     by_place = _match_templates(matched, documents)
@@ -230,7 +231,7 @@ def evaluate(
     return Evaluation(figures, hard, only_results, tuple(only_keys), by_ids, by_report, by_place)
 
 
-def _parameters(path: Path | None, domain: str) -> PairParameters:
+def _parameters(path: TextSource | None, domain: str) -> PairParameters:
     """Read parameters as the domain of the results does."""
     if path is None:
         return shipped_pair_parameters()

@@ -19,7 +19,7 @@ import numpy as np
 
 from partita.app.cluster import Clusters
 from partita.app.runner import Settings
-from partita.app.solve import LEARNED, parameters_path, renamed
+from partita.app.solve import LEARNED, parameters_source, renamed
 from partita.configurations import PAIR_MODELS
 from partita.configurations.forest.model import ForestParameters
 from partita.configurations.joint import codes as code
@@ -41,6 +41,7 @@ from partita.core.tabular import Columns, Tabular
 from partita.domains import Domain, find_domain, maximum_entropy
 from partita.errors import InputError
 from partita.files.strict import Place
+from partita.files.text import TextSource
 from partita.options import ExplainOptions, described
 from partita.pairs.columns import template_columns
 from partita.pairs.explanation import (
@@ -155,9 +156,9 @@ def explain(
         lines, place = saved(results), "the results"
     if isinstance(results, MessageAnswer):
         domain = domain or results.settings.domain
-        parameters = parameters or results.settings.parameters or None
     result, domain_of_run = _select_set(lines, set_name, (str(left), str(right)), place)
-    path = parameters_path(parameters)
+    own = results.settings.parameters if isinstance(results, MessageAnswer) else None
+    path = parameters_source(parameters or own or None)
     return explain_result(result, str(left), str(right), path, domain or domain_of_run, place)
 
 
@@ -177,7 +178,7 @@ def explain_result(
     result: Result,
     left: str,
     right: str,
-    parameters: Path | None,
+    parameters: TextSource | None,
     domain: str | None,
     place: str,
 ) -> Explanation:
@@ -196,7 +197,7 @@ class _PairOfSet:
     result: Result
     left: str
     right: str
-    path: Path | None
+    path: TextSource | None
     domain: Domain | None
     notes: list[str] = field(default_factory=list)
 

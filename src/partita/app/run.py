@@ -19,7 +19,7 @@ from partita.app.runner import (
     result_lines,
     text_hash,
 )
-from partita.app.solve import parameters_path
+from partita.app.solve import parameters_source
 from partita.core import Budget, Distribution, Entity, Message, Template
 from partita.core.tabular import Columns, Tabular
 from partita.errors import InputError, PartitaError
@@ -255,7 +255,7 @@ def run(
     settings = Settings.of(
         domain,
         model,
-        parameters_path(parameters),
+        parameters_source(parameters),
         top=top,
         threshold=threshold,
         budget=budget,

@@ -17,7 +17,7 @@ from weakref import finalize
 import numpy as np
 
 from partita.app.batch import Outcome, OutputForms, WorkPiece, gc_paused, process
-from partita.app.solve import Solver, parameters_file
+from partita.app.solve import Solver
 from partita.configurations import MODELS
 from partita.core import (
     Budget,
@@ -28,7 +28,7 @@ from partita.core import (
 )
 from partita.domains import Domain, ParameterText, content_hash, find_domain
 from partita.errors import InputError, PartitaError
-from partita.files.text import whole_text
+from partita.files.text import HeldText, whole_text
 from partita.options import default_memory
 from partita.parameters import shipped_text
 from partita.pipeline import Keep, Resolved, Stages, resolve
@@ -63,7 +63,7 @@ class Settings:
 
     domain: str = DOMAIN
     model: str = JOINT
-    parameters: str = ""
+    parameters: str | HeldText = ""
     top: int | None = None
     threshold: float | None = None
     budget: Budget = field(default_factory=Budget)
@@ -77,7 +77,7 @@ class Settings:
         cls,
         domain: str | os.PathLike[str],
         model: str | None = None,
-        parameters: str | os.PathLike[str] | None = None,
+        parameters: str | os.PathLike[str] | HeldText | None = None,
         *,
         budget: Budget | None = None,
         gazetteer: str | os.PathLike[str] | None = None,
@@ -90,7 +90,7 @@ class Settings:
         return cls(
             domain,
             model,
-            os.fspath(parameters or ""),
+            parameters if isinstance(parameters, HeldText) else os.fspath(parameters or ""),
             budget=budget or usual_budget(model),
             gazetteer=os.fspath(gazetteer or ""),
             encoder=os.fspath(encoder or ""),
@@ -131,7 +131,7 @@ class Runner:
 
         file = self.settings.parameters
         text = whole_text(file) if file else shipped_text(JOINT) or ""
-        model = parse_joint_model(text, file or f"shipped parameters of {JOINT}")
+        model = parse_joint_model(text, str(file) or f"shipped parameters of {JOINT}")
         if self.encoder is not None:
             model = replace(model, encoder=self.encoder)
         return ParameterText(JOINT, text, model.learned_from), model
@@ -301,7 +301,7 @@ def settings_of(row: Mapping[str, Any], parameters: str | None) -> Settings:
     return Settings(
         stored["domain"],
         stored["model"],
-        "" if parameters is None else str(parameters_file(parameters)),
+        "" if parameters is None else HeldText("parameters of the run", parameters),
         stored["top"],
         stored["threshold"],
         usual_budget(stored["model"], stored["seconds"], stored["work"]),

@@ -23,6 +23,7 @@ from partita.core import (
     pair,
 )
 from partita.errors import Contradiction, InputError, PartitaError
+from partita.files.text import HeldText, TextSource
 from partita.linkage.sets import Sets, conditioned
 from partita.options import SolveOptions, default_memory, described
 
@@ -58,7 +59,7 @@ class Solver:
         """Return the solver that options ask for, with its parameters read."""
         return cls(
             options.model,
-            learned_parameters(options.model, parameters_path(options.parameters)),
+            learned_parameters(options.model, parameters_source(options.parameters)),
             options.top,
             options.threshold,
             options.budget or Budget(memory=default_memory()),
@@ -276,7 +277,7 @@ def placed(error: PartitaError, sets: Sets, k: int) -> PartitaError:
     return InputError(f"{error}{why}", file=sets.file, line=line, unit=sets.unit)
 
 
-def learned_parameters(model: str, path: str | Path | None = None) -> Any:
+def learned_parameters(model: str, path: TextSource | None = None) -> Any:
     """The parameters of a model from a file, or those that come with the package."""
     if model not in LEARNED:
         return None
@@ -285,48 +286,20 @@ def learned_parameters(model: str, path: str | Path | None = None) -> Any:
     return model_parameters(model, path)
 
 
-def parameters_path(parameters: str | os.PathLike[str] | TrainedModel | None) -> Path | None:
-    """Return the file of parameters; a trained model gets one among the temporary files."""
-    if parameters is None or isinstance(parameters, str | os.PathLike):
-        return None if parameters is None else Path(parameters)
+def parameters_source(
+    parameters: TextSource | os.PathLike[str] | TrainedModel | None,
+) -> Path | HeldText | None:
+    """Return the file of parameters, or the text of a trained model."""
+    if parameters is None or isinstance(parameters, HeldText):
+        return parameters
+    if isinstance(parameters, str | os.PathLike):
+        return Path(parameters)
     from partita.app.train import TrainedModel
 
     if not isinstance(parameters, TrainedModel):
         expected = "a trained model or a file of parameters"
         raise TypeError(f"parameters must be {expected}, not {type(parameters).__name__}")
-    return parameters_file(parameters.json())
-
-
-def parameters_file(text: str) -> Path:
-    """Write parameters to a temporary file for other processes, and return its path.
-
-    The same text has the same file, so that processes that are killed leave no more than one.
-    """
-    import hashlib
-
-    from partita.domains import HASH_DIGITS
-
-    name = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
-    path = _private_folder() / f"{name}.json"
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        from partita.files.writing import write_atomically
-
-        write_atomically(path, text)
-    return path
-
-
-def _private_folder() -> Path:
-    """Return a temporary folder that only this user can write to."""
-    from stat import S_ISDIR
-    from tempfile import gettempdir
-
-    user = getattr(os, "getuid", int)()
-    path = Path(gettempdir()) / f"partita-parameters-{user}"
-    path.mkdir(mode=0o700, exist_ok=True)
-    status = path.lstat()
-    if not S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o022:
-        raise InputError("is writable by others; delete it", file=str(path))
-    return path
+    return HeldText("the trained model", parameters.json())
 
 
 CHUNK = 1000

@@ -18,9 +18,9 @@ from partita.app.batch import OutputForms
 from partita.app.explain import explain_result
 from partita.app.recording import LONGEST_NAME, checked_name, now, recording, versions
 from partita.app.runner import JOINT, Runner, Settings, message_object, run_messages, settings_of
-from partita.app.solve import parameters_file
 from partita.corpora.keys import write_keys
 from partita.errors import InputError, PartitaError, Unknown
+from partita.files.text import HeldText
 from partita.files.writing import replacing
 from partita.options import FuseOptions
 from partita.results.result_lines import VERSION
@@ -154,7 +154,11 @@ class Workspace:
             if template not in ids:
                 expected = f"expected one of {', '.join(ids[:20])}"
                 raise Unknown(f"set {set} has no template {template}; {expected}")
-        path = parameters_file(model["text"]) if model and model["kind"] != JOINT else None
+        path = (
+            HeldText("parameters of the run", model["text"])
+            if model and model["kind"] != JOINT
+            else None
+        )
         result = result_of(line, PLACE)
         assert isinstance(result, Result)
         domain = row["asked"]["domain"]

@@ -24,6 +24,7 @@ from partita.plugins import DOMAINS, EntryPoint, installed, load_plugin
 if TYPE_CHECKING:
     from partita.antecedents.sets import Windows
     from partita.core import Message, Template
+    from partita.files.text import HeldText, TextSource
     from partita.pairs.characteristics import Characteristic
     from partita.pairs.models import MaximumEntropy, PairModel
     from partita.pipeline import Stages
@@ -77,7 +78,7 @@ class Domain(Protocol):
     those of a file that `partita train` has written.
     """
 
-    parameter_file: Path | None = None
+    parameter_file: Path | HeldText | None = None
     computed_from_parameters: tuple[str, ...] = ("parameter_text", "pair_parameters")
     default_model: str = "evidential"
     unsupported_models: tuple[str, ...] = ()
@@ -184,12 +185,12 @@ class Domain(Protocol):
 
         return self.pair_parameters.pair_model(training_of(model))
 
-    def with_parameters(self, path: str | Path) -> Self:
+    def with_parameters(self, path: TextSource) -> Self:
         """Return this domain with the parameters of another file."""
         other = copy(self)
         for name in self.computed_from_parameters:
             vars(other).pop(name, None)
-        other.parameter_file = Path(path)
+        other.parameter_file = Path(path) if isinstance(path, str) else path
         return other
 
     def with_gazetteer(self, path: str | Path) -> Self:

@@ -76,8 +76,24 @@ def whole_bytes(path: str | Path) -> bytes:
         raise InputError(f"cannot be read: {error.strerror}", file=str(path)) from error
 
 
-def whole_text(path: str | Path) -> str:
+@dataclass(frozen=True, slots=True)
+class HeldText:
+    """A text that could be in a file, and what errors call it."""
+
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+TextSource = str | Path | HeldText
+
+
+def whole_text(path: TextSource) -> str:
     """Return the text of a small file."""
+    if isinstance(path, HeldText):
+        return path.text
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -26,7 +26,7 @@ from partita.files.strict import (
     refuse_other_version,
     text_of,
 )
-from partita.files.text import whole_text
+from partita.files.text import TextSource, whole_text
 from partita.files.writing import write_atomically
 from partita.pairs.characteristics import EXTENDED, Characteristic, Cutoffs, feature_names
 from partita.pairs.models import MaximumEntropy
@@ -91,7 +91,7 @@ def write_pair_parameters(path: str | Path, learned: PairParameters) -> None:
     write_atomically(path, pair_parameters_text(learned))
 
 
-def read_pair_parameters(path: str | Path) -> PairParameters:
+def read_pair_parameters(path: TextSource) -> PairParameters:
     """Read the parameters of a file."""
     return parse_pair_parameters(whole_text(path), str(path))
 
@@ -251,7 +251,7 @@ SET_MODELS: dict[str, tuple[Callable[..., SetParameters], tuple[str, ...]]] = {
 }
 
 
-def model_parameters(model: str, path: str | Path | None = None) -> SetParameters:
+def model_parameters(model: str, path: TextSource | None = None) -> SetParameters:
     """Return the parameters of a model: the shipped ones, those of a file of that model, or those
     of a file of `partita train`."""
     if model not in SET_MODELS:

@@ -79,7 +79,7 @@ class Backend:
 
     async def read(self, call: str, **arguments: Any) -> Response:
         """Read from the store; the bytes of the worker process are passed on unchanged."""
-        answer = await self.readers.call_shared(request_frame(call, arguments))
+        answer = await self.readers.call(request_frame(call, arguments))
         return Response(answer, media_type=JSON)
 
     async def write(

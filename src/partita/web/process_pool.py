@@ -143,7 +143,6 @@ class ProcessPool:
         self._processes = [WorkerProcess(role, config.place) for _ in range(config.processes)]
         self._idle: list[WorkerProcess] = []
         self._queue: deque[asyncio.Future[WorkerProcess]] = deque()
-        self._shared: dict[bytes, asyncio.Future[bytes]] = {}
         self._stopped = False
 
     @property
@@ -175,25 +174,7 @@ class ProcessPool:
 
     async def call(self, request: bytes, retry: bool = True) -> bytes:
         """Return the answer; with `retry`, a request whose process died is sent once more."""
-        return await self._call(await self._acquire(), request, retry)
-
-    async def call_shared(self, request: bytes) -> bytes:
-        """Return the answer as `call` does; identical requests that wait share one answer."""
-        if (answer := self._shared.get(request)) is None:
-            answer = asyncio.ensure_future(self._first_call(request))
-            self._shared[request] = answer
-        return await asyncio.shield(answer)
-
-    async def _first_call(self, request: bytes) -> bytes:
-        """Share the answer only until it is being made: a write may have come before a later
-        request."""
-        try:
-            process = await self._acquire()
-        finally:
-            del self._shared[request]
-        return await self._call(process, request, retry=True)
-
-    async def _call(self, process: WorkerProcess, request: bytes, retry: bool) -> bytes:
+        process = await self._acquire()
         try:
             for may_retry in (retry, False):
                 try:

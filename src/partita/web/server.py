@@ -426,6 +426,7 @@ ExportFormat = Literal["csv", "jsonl", "parquet"]
 RUN, SET = "/api/runs/{run}", "/api/runs/{run}/sets/{set}"
 OF_RUN: dict[str, Any] = {"run": Run}
 OF_SET: dict[str, Any] = {"run": Run, "set": SetName}
+OF_TEXTS: dict[str, Any] = {"run": (Documents, "")}
 PAGE: dict[str, Any] = {"offset": (Offset, 0), "limit": (Limit, 100)}
 
 
@@ -438,7 +439,7 @@ class PassedOn:
     """
 
     name: str
-    way: Literal["read", "write", "compute"]
+    way: Literal["read", "write", "compute", "known"]
     path: str
     help: str
     description: str
@@ -454,6 +455,8 @@ class PassedOn:
 
         async def endpoint(backend: Backend, request: Request, **arguments: Any) -> Response:
             call, body = self.call or self.name, b""
+            if self.way == "known":
+                return await _known(backend, call, **arguments)
             if self.way == "read":
                 return await backend.read(call, **arguments)
             if self.body is not None:
@@ -553,15 +556,32 @@ COMPUTED = (
              "Explain the probability that two templates of a set corefer.", EXPLAINED,
              schemas.EXPLANATION, {**OF_SET, "left": Left, "right": Right}, call="explain"),
 )  # fmt: skip
+KNOWLEDGE = (
+    PassedOn("knowledge", "known", "/api/knowledge",
+             "Return the sizes of the knowledge base of the service, or of one of a run.",
+             "The sizes and the types.", schemas.KNOWLEDGE, OF_TEXTS, call="overview"),
+    PassedOn("knowledge_entities", "known", "/api/knowledge/entities",
+             "List the entities of the knowledge base.", "The total and a page.",
+             schemas.KNOWN_ENTITIES,
+             {"search": (Search, ""), "sort": (Word, ""), "order": (KnowledgeOrder, "documents"),
+              **PAGE, **OF_TEXTS}, call="entities"),
+    PassedOn("knowledge_entity", "known", "/api/knowledge/entities/{entity}",
+             "Return an entity with its names, values, mentions, relations, contradictions and "
+             "doubts.",
+             "The entity.", schemas.OBJECT, {"entity": EntityName, **OF_TEXTS}, call="entity"),
+)  # fmt: skip
+PASSED = {
+    "Runs": RUNS, "Keys and training": KEYS, "Computing": COMPUTED, "Knowledge base": KNOWLEDGE,
+}  # fmt: skip
 
 
 def add_to(app: FastAPI) -> None:
     """Add all routes."""
     add = _adder(app, "Service")
     add("/api/health", health, "The service is up.", schemas.HEALTH)
-    add("/api/domains", domains, "The domains and schemas.", schemas.INSTALLED)
+    add("/api/domains", domains, "The domains and models.", schemas.INSTALLED)
     add("/api/schema", result_schema, "The JSON Schema of a result.", schemas.OBJECT)
-    for tag, passed in (("Runs", RUNS), ("Keys and training", KEYS), ("Computing", COMPUTED)):
+    for tag, passed in PASSED.items():
         add = _adder(app, tag)
         for one in passed:
             add(
@@ -570,10 +590,6 @@ def add_to(app: FastAPI) -> None:
             )  # fmt: skip
     add = _adder(app, "Runs")
     add(f"{RUN}/export/{{table}}.{{form}}", export, "The table.", media_type="text/csv")
-    add, path = _adder(app, "Knowledge base"), "/api/knowledge"
-    add(path, knowledge, "The sizes and the types.", schemas.KNOWLEDGE)
-    add(f"{path}/entities", knowledge_entities, "The total and a page.", schemas.KNOWN_ENTITIES)
-    add(f"{path}/entities/{{entity}}", knowledge_entity, "The entity.", schemas.OBJECT)
     add, posted = _adder(app, "Keys and training"), {"method": "POST", "status": 201}
     add(f"{RUN}/train", train, "The new model and run, and a report.", schemas.TRAINED, **posted)
     add = _adder(app, "Computing")
@@ -675,39 +691,15 @@ def _json(value: Any) -> Response:
 # --- the knowledge base ---
 
 
-async def knowledge(backend: Here, run: Documents = "") -> Response:
-    """Return the sizes of the knowledge base that the service was started with, or of a run."""
-    name = run or backend.config.base_name
-    return await _known(backend, "overview", run, name=name)
-
-
-async def knowledge_entities(
-    backend: Here,
-    search: Search = "",
-    sort: Word = "",
-    order: KnowledgeOrder = "documents",
-    offset: Offset = 0,
-    limit: Limit = 100,
-    run: Documents = "",
-) -> Response:
-    """List the entities of the knowledge base."""
-    page = {"search": search, "sort": sort, "order": order, "offset": offset, "limit": limit}
-    return await _known(backend, "entities", run, **page)
-
-
-async def knowledge_entity(backend: Here, entity: EntityName, run: Documents = "") -> Response:
-    """Return an entity with its names, values, mentions, relations, contradictions and doubts."""
-    return await _known(backend, "entity", run, name=entity)
-
-
-async def _known(backend: Backend, part: str, run: str, **arguments: Any) -> Response:
+async def _known(backend: Backend, call: str, run: str, **arguments: Any) -> Response:
+    """Return a part of the knowledge base of the service, or of one of the texts of a run."""
     folder = backend.config.knowledge_base
     if run:
-        return await backend.compute("knowledge", part=part, run=run, **arguments)
+        return await backend.compute("knowledge", part=call, run=run, **arguments)
     if folder is None:
         line = "the service was started without a knowledge base; use partita serve FOLDER"
         raise RequestError(HTTPStatus.NOT_FOUND, line)
-    return await backend.read("knowledge", part=part, folder=str(folder), **arguments)
+    return await backend.read("knowledge", part=call, folder=str(folder), **arguments)
 
 
 # --- computations ---

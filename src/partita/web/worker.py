@@ -159,7 +159,8 @@ class Calls:
             "entity": entity,
         }
         tables = self._workspace.collection(run) if run else _tables(folder)
-        return parts[part](tables, **arguments)
+        answer = parts[part](tables, **arguments)
+        return answer | {"name": run or Path(folder).name} if part == "overview" else answer
 
     def export(self, _body: bytes, run: str, table: str, form: str) -> bytes:
         """Write a temporary file, which the service sends and deletes; return its name."""
@@ -259,11 +260,10 @@ MAX_MENTIONS = 500  # of an entity that are shown
 ABOUT = ("names", "values", "contradictions", "alternatives")
 
 
-def overview(tables: Tables, name: str) -> Row:
+def overview(tables: Tables) -> Row:
     """Return the sizes of a knowledge base and the types of its entities."""
     types = sorted({row["type"] for row in tables["entities"] if row["type"]})
     return {
-        "name": name,
         "documents": len(tables["documents"]),
         "entities": len(tables["entities"]),
         "types": types,
@@ -284,27 +284,27 @@ def entities(tables: Tables, search: str, sort: str, order: str, offset: int, li
     return {"total": len(rows), "entities": rows[offset : offset + limit]}
 
 
-def entity(tables: Tables, name: str) -> Row:
+def entity(tables: Tables, entity: str) -> Row:
     """Return an entity with its names, values, mentions, relations, contradictions and doubts."""
-    found = next((row for row in tables["entities"] if row["entity"] == name), None)
+    found = next((row for row in tables["entities"] if row["entity"] == entity), None)
     if found is None:
-        raise Unknown(f"the knowledge base has no entity {name}")
-    about = {part: [row for row in tables[part] if row["entity"] == name] for part in ABOUT}
+        raise Unknown(f"the knowledge base has no entity {entity}")
+    about = {part: [row for row in tables[part] if row["entity"] == entity] for part in ABOUT}
     about["values"].sort(key=lambda row: (row["slot"], -row["probability"]))
-    mentions = [row for row in tables["mentions"] if row["entity"] == name]
+    mentions = [row for row in tables["mentions"] if row["entity"] == entity]
     called = {row["entity"]: row["name"] for row in tables["entities"]}
     relations = [
         row
         | {"source_name": called[row["source"]], "target_name": called[row["target"]]}
         | {"relation": stated_relation(row["relation"], row.get("status", "asserted"))}
         for row in tables["relations"]
-        if name in (row["source"], row["target"])
+        if entity in (row["source"], row["target"])
     ]
     home = {row["record"]: row["entity"] for row in tables["records"]}
     similar = [
         row | {"left_entity": home.get(row["left"]), "right_entity": home.get(row["right"])}
         for row in tables["review"]
-        if name in (home.get(row["left"]), home.get(row["right"]))
+        if entity in (home.get(row["left"]), home.get(row["right"]))
     ]
     return (
         found

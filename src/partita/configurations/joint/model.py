@@ -28,7 +28,7 @@ from partita.files.strict import (
     refuse_other_version,
     text_of,
 )
-from partita.files.text import whole_text
+from partita.files.text import TextSource, whole_text
 from partita.files.writing import write_atomically
 from partita.parameters import VERSION, shipped_text
 
@@ -122,7 +122,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-def read_joint_model(path: str | Path) -> JointModel:
+def read_joint_model(path: TextSource) -> JointModel:
     """Return the joint model in a file."""
     return parse_joint_model(whole_text(path), str(path))
 
