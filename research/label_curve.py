@@ -24,7 +24,6 @@ import numpy as np
 import pandas as pd
 
 import partita
-from partita.configurations.forest.model import log_odds
 from partita.core import linked_components
 from partita.evaluation.calibration import reliability, reliability_error
 from partita.linkage.labels import pairs_to_label
@@ -121,8 +120,7 @@ def _labelled_scores(
     scores: pd.DataFrame, truth: dict[str, str], first: partita.Clusters, count: int
 ) -> tuple[float, float, float]:
     """Return bits and error of the pairs without a label, and F1, with the first labels."""
-    sets = first.solved_sets
-    rows = pairs_to_label(log_odds(sets.probability), first.pair_probabilities, count)
+    rows = pairs_to_label(first.pair_probabilities, count)
     pairs = first.to_pandas("pairs").iloc[rows]
     ends = list(zip(pairs["left"], pairs["right"], strict=True))
     labels = [(a, b, int(truth[a] == truth[b])) for a, b in ends]

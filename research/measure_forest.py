@@ -49,7 +49,14 @@ from partita.evaluation.calibration import reliability, reliability_error
 from partita.linkage.answers import cluster_sets
 from partita.linkage.clusters import read_record_ids
 from partita.linkage.grouping import Evidence, group
-from partita.linkage.labels import Labels, fit_labels, labelled, read_labels
+from partita.linkage.labels import (
+    Labels,
+    PairCalibration,
+    judged_rows,
+    labelled,
+    read_labels,
+    stated_probabilities,
+)
 from partita.linkage.pairs import read_pairs
 from partita.linkage.sets import Sets
 from research.score_records import write_scores
@@ -243,15 +250,18 @@ class Whole:
         ends = [(names[table.left[k]], names[table.right[k]]) for k in chosen.tolist()]
         judged = [(a, b, int(self.truth[a] == self.truth[b])) for a, b in ends]
         labels = read_labels(judged)
-        fitted = fit_labels(self.sets, labels, learned_parameters("forest")).parameters
+        parameters = learned_parameters("forest")
         sets = labelled(self._grouped(labels.same()), labels)
+        stated, rows = stated_probabilities(sets, parameters, 0), judged_rows(sets, labels)
+        calibration = PairCalibration.fitted(stated, stated[rows[0]], rows[1])
+        moved = sets if calibration is None else calibration.moved(sets, stated, 1.0)
         known = {frozenset(both) for both in ends}
         offset = np.repeat(sets.starts[:-1], np.diff(sets.row_starts))
         rows = zip((sets.left + offset).tolist(), (sets.right + offset).tolist(), strict=True)
         hidden = [
             n for n, (a, b) in enumerate(rows) if frozenset((sets.ids[a], sets.ids[b])) in known
         ]
-        pairs, agreements = self.forest(fitted, sets, labels, hidden)
+        pairs, agreements = self.forest(parameters, moved, labels, hidden)
         return (np.delete(sets.probability, hidden), *pairs), agreements
 
 

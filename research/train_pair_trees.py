@@ -200,20 +200,6 @@ def _short(values: Sequence[float] | FloatArray) -> list[float]:
     return [float(f"{float(value):.{DIGITS}g}") for value in values]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("folder", type=Path, help="folder of the sets of records")
-    parser.add_argument("out", type=Path, help="folder of the trained models")
-    parser.add_argument("--cache", type=Path, help="folder of features [default: OUT/features]")
-    given = parser.parse_args()
-    train(given.folder, given.out, given.cache or given.out / "features")
-
-
-if __name__ == "__main__":
-    main()
-
-
 Row = dict[str, str | None]
 FAMILIES = {
     "restaurants": "restaurants", "restaurants-two": "restaurants", "abt-buy": "abt-buy",
@@ -297,3 +283,17 @@ def true_pairs(truth: IntArray) -> int:
     """Return how many pairs of records are one entity."""
     sizes = np.bincount(truth)
     return int((sizes * (sizes - 1) // 2).sum())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("folder", type=Path, help="folder of the sets of records")
+    parser.add_argument("out", type=Path, help="folder of the trained models")
+    parser.add_argument("--cache", type=Path, help="folder of features [default: OUT/features]")
+    given = parser.parse_args()
+    train(given.folder, given.out, given.cache or given.out / "features")
+
+
+if __name__ == "__main__":
+    main()

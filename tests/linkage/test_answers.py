@@ -6,6 +6,7 @@ import csv
 import re
 from itertools import combinations
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -315,12 +316,16 @@ def simulated(seed: int, sets: int, shift: float) -> tuple[list[Any], dict[tuple
 
 def test_few_labels_move_little_and_many_move_much() -> None:
     rows, truth = simulated(1, 400, 2.0)
-    labels = [(*ends, same) for ends, same in truth.items()]
-    moved = [partita.cluster(rows, labels=labels[:n]).summary.parameters for n in (5, 20, 400)]
-    biases = [abs(one["bias"]) for one in moved if one is not None]
+    p, same = np.array([row[2] for row in rows]), np.array([*truth.values()], dtype=np.float64)
+    theta = np.log(p) - np.log1p(-p)
+    biases = [abs(learning.fit_level(theta[:n], same[:n])[1]) for n in (5, 20, 400)]
     assert biases[0] == 0.0
     assert biases[0] <= biases[1] <= 2.5
     assert biases[2] >= 1.5
+    labels = [(*ends, same) for ends, same in truth.items()][:300]
+    found = partita.cluster(rows, labels=labels).to_pandas("pairs")["probability"].to_numpy()[300:]
+    moved = np.log(found / (1.0 - found)) - theta[300:]
+    assert 1.9 <= moved.mean() <= 2.9  # 2 and the log-odds of .6 are right
 
 
 def test_labels_learn_that_some_low_scores_are_wrong() -> None:
@@ -334,8 +339,6 @@ def test_labels_learn_that_some_low_scores_are_wrong() -> None:
     p = clusters.to_pandas("pairs")["probability"].to_numpy()[300:]
     assert 0.02 <= p[::2].max() <= 0.12
     assert p[1::2].min() >= 0.85
-    assert clusters.summary.parameters is not None
-    assert clusters.summary.parameters["floor"] >= 0.02
 
 
 def test_labels_hold_exactly_and_join_sets() -> None:
@@ -517,15 +520,49 @@ def test_the_line_of_a_pair_is_found_in_either_order() -> None:
     assert sets.line(1, "x", "y") == 2
 
 
-def test_a_fit_tells_the_bits_of_a_label_before_and_after() -> None:
-    rows = [(f"a{n}", f"b{n}", 0.99) for n in range(60)]
-    labels = learning.Labels({row[:2]: n % 4 > 0 for n, row in enumerate(rows)}, "labels")
-    sets = sets_of(rows)
-    found = learning.fit_labels(sets, labels, PARAMETERS)
-    for parameters, bits in ((PARAMETERS, found.bits_before), (found.parameters, found.bits_after)):
-        p = row_probabilities(sets, parameters, np.arange(60), 1, 0)[0]
-        assert bits == pytest.approx(-0.75 * np.log2(p) - 0.25 * np.log2(1.0 - p))
-    assert found.bits_after < found.bits_before
+def test_labels_correct_what_is_stated_of_other_pairs() -> None:
+    rows = [(f"a{n}", f"b{n}", 0.99 if n < 200 else 0.02) for n in range(400)]
+    labels = [(*row[:2], int(n % 20 > 0)) for n, row in enumerate(rows) if n % 10 == 0]
+    found = partita.cluster(rows, labels=labels).to_pandas("pairs")
+    others = found[~found["probability"].isin([0.0, 1.0])]
+    high = others["score"] > 0.5
+    assert others["probability"][high].mean() == pytest.approx(0.55, abs=0.15)
+    assert others["probability"][~high].mean() == pytest.approx(0.45, abs=0.15)
+    assert {*others["score"]} == {0.99, 0.02}  # scores are shown as they were given
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=10, max_size=60),
+    st.lists(st.floats(0.0, 1.0), max_size=100),
+    st.randoms(use_true_random=False),
+)
+def test_a_calibration_rises_and_does_not_depend_on_the_order(
+    judged: list[tuple[float, bool]], others: list[float], random: Random
+) -> None:
+    def fitted(rows: list[tuple[float, bool]], stated: list[float]) -> learning.PairCalibration:
+        p, same = (np.array([row[n] for row in rows], dtype=np.float64) for n in (0, 1))
+        found = learning.PairCalibration.fitted(np.array(stated), p, same)
+        assert found is not None
+        return found
+
+    stated = [p for p, _ in judged] + others
+    found = fitted(judged, stated)
+    assert (np.diff(found.odds) > 0.0).all()
+    assert (np.diff(found.right) >= 0.0).all()
+    assert ((found.right > 0.0) & (found.right < 1.0)).all()
+    again = fitted(random.sample(judged, len(judged)), random.sample(stated, len(stated)))
+    assert (again.right == found.right).all()
+    assert learning.PairCalibration.fitted(np.array(stated), *np.zeros((2, 9))) is None
+
+
+def test_what_labels_stand_for_does_not_depend_on_how_many_there_are() -> None:
+    """Most pairs are like the few labels that are wrong; asked for were the others."""
+    stated = np.array([0.9] * 900 + [0.95] * 100)
+    p, same = np.array([0.9] * 10 + [0.95] * 90), np.array([0.0] * 10 + [1.0] * 90)
+    found = learning.PairCalibration.fitted(stated, p, same)
+    assert found is not None
+    assert found.right[0] < 0.4
+    assert found.right[1] > 0.9
 
 
 def test_a_share_of_nothing_is_unknown_and_none_exceeds_one() -> None:

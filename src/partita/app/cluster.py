@@ -23,7 +23,6 @@ from partita.app.solve import (
     warned,
 )
 from partita.configurations.forest.batch_kernels import MergeRule
-from partita.configurations.forest.model import ForestParameters, log_odds
 from partita.core import Budget, FloatArray, Id, IntArray
 from partita.core.tabular import Columns, SummarisedTables
 from partita.errors import InputError
@@ -61,12 +60,13 @@ from partita.linkage.increments import (
 from partita.linkage.labels import (
     TO_LABEL,
     Labels,
-    fit_labels,
+    PairCalibration,
+    judged_rows,
     labelled,
     pairs_to_label,
     read_labels,
+    stated_probabilities,
 )
-from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Assumption, Sets, apart_within, conditioned
 from partita.linkage.similarities import SIMILARITIES, look_like_similarities
 from partita.options import (
@@ -168,8 +168,8 @@ class Clusters(SummarisedTables):
         return tables
 
     def _to_label(self) -> Columns:
-        columns, sets = pair_columns(self._clustering, self._ids.originals), self.solved_sets
-        rows = pairs_to_label(log_odds(sets.probability), self.pair_probabilities, TO_LABEL)
+        columns = pair_columns(self._clustering, self._ids.originals)
+        rows = pairs_to_label(self.pair_probabilities, TO_LABEL)
         names = ("left", "right", "score", "probability")
         chosen = {name: [columns[name][n] for n in rows.tolist()] for name in names}
         return {**chosen, "same": [None] * len(rows)}
@@ -275,7 +275,7 @@ def cluster(
 
     Where scores look like similarities rather than probabilities, `note` gets a line that says so.
 
-    The more `labels` there are, the more the parameters of the forest model are fitted to them.
+    Ten or more `labels` calibrate the probabilities of the other pairs.
 
     Records are merged while the mean probability between two clusters is at least .4, which is
     best for the expected F1 of pairs where that is .8 (the best threshold is half of it). It is
@@ -326,12 +326,16 @@ def cluster_scores(scores: Pairs, options: ClusterOptions, calibrated: bool = Fa
     if options.model == "forest" and options.missing is None:
         evidence = Evidence(solver.parameters.unlisted_probability, options.link_above)
     if known.labels is not None:
-        learned, evidence = fitted(table, listed, known.labels, solver, evidence)
-        solver = replace(solver, parameters=learned)
+        if evidence is None:
+            raise InputError("labels need the model forest, without missing")
+        evidence = replace(evidence, joined=known.labels.same())
     grouped = group(
         table, missing=options.missing, soft=options.soft, listed=listed, evidence=evidence
     )
     sets = known.applied(grouped, failures)
+    stated, p, same = judged_probabilities(sets, known.labels, solver)
+    if (calibration := PairCalibration.fitted(stated, p, same)) is not None:
+        sets = calibration.moved(sets, stated, solver.parameters.scale)
     order = _order(sets, listed, before)
     sets, kept = _without_kept(sets, before, scored_again)
     rule, target = first_rule(options.cautious, known.labels), options.target_precision
@@ -416,19 +420,16 @@ class RecordKnowledge:
         return chosen_sets(sets, [k for k in range(len(sets)) if k not in sets.failed])
 
 
-def fitted(
-    table: PairTable,
-    listed: TemplateList | None,
-    known: Labels,
-    solver: Solver,
-    evidence: Evidence | None,
-) -> tuple[ForestParameters, Evidence]:
-    """Fit the parameters to labels; pairs that are the same then connect sets."""
-    if evidence is None:
-        raise InputError("labels need the model forest, without missing")
-    sets = group(table, listed=listed, evidence=evidence)
-    learned = fit_labels(sets, known, solver.parameters, solver.seed).parameters
-    return learned, replace(evidence, joined=known.same())
+def judged_probabilities(
+    sets: Sets, labels: Labels | None, solver: Solver
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the probabilities of all rows without labels, of the labelled rows, and which of
+    these are the same; nothing without labels."""
+    if labels is None:
+        return np.zeros(0), np.zeros(0), np.zeros(0)
+    stated = stated_probabilities(sets, solver.parameters, solver.seed)
+    rows, same = judged_rows(sets, labels)
+    return stated, stated[rows], same
 
 
 def _order(sets: Sets, listed: TemplateList | None, previous: Previous | None) -> dict[str, int]:

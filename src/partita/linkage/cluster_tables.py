@@ -157,12 +157,13 @@ def pair_columns(clustering: Clustering, original: Original) -> Columns:
         for ends in (sets.left, sets.right)
     )
     p, across = clustering.answers.pair, sets.across
+    scores = sets.probability if sets.given is None else sets.given
     draws = np.repeat(clustering.draws, rows)
     error = np.sqrt(p * (1.0 - p) / np.maximum(draws, 1)) * (draws > 0)
     return {
         "left": [*left, *original(across.left)],
         "right": [*right, *original(across.right)],
-        "score": [*sets.probability.tolist(), *across.probability.tolist()],
+        "score": [*scores.tolist(), *across.probability.tolist()],
         "probability": [*p.tolist(), *across.probability.tolist()],
         "error": [*error.tolist(), *([0.0] * len(across.left))],
     }

@@ -1,4 +1,4 @@
-"""Labels of pairs or clusters: read them, apply them exactly, fit the forest model to them."""
+"""Labels of pairs or clusters: read them, apply them exactly, calibrate other pairs by them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from partita.configurations.forest.model import ForestParameters
-from partita.core import FloatArray, IntArray, pair
+from partita.configurations.forest.model import ForestParameters, log_odds, logistic
+from partita.core import BoolArray, FloatArray, IntArray, pair
 from partita.errors import InputError
 from partita.linkage.answers import row_probabilities
 from partita.linkage.clusters import CLUSTERS, IDS, clustered_rows
@@ -23,18 +23,16 @@ ENDS = (PLAIN[:2], SPLINK[:2], *(names[:2] for names in OTHERS))
 SAME = ("same", "label", "match", "is_match", "clerical_match_score")
 YES, NO = ("1", "1.0", "true", "yes", "y"), ("0", "0.0", "false", "no", "n")
 
-SCALES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
-BIASES = (-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)
-FINER = ((0.84, 0.0), (1.19, 0.0), (1.0, -0.5), (1.0, 0.5), (0.84, 0.5), (1.19, -0.5))
-FLOORS = (0.0, 0.01, 0.02, 0.04, 0.08)
-UNLISTED = (-9.0, -7.5, -6.5, -5.0, -3.5)
-SHRINKAGE = (1e9, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # the first stays at the start
-FOLDS = 5
 FEWEST = 10  # labelled pairs below which nothing is learned
-SHARE = 0.1  # of the labels: a set with more of them is divided between the folds
-DRAWS = 50  # of a large set, for the probabilities of its labelled pairs
-CLIP = 1e-6
-CERTAIN = 1e-3  # variance of pairs that seem certain: scores can be wrong as a whole
+NEWTON = 50  # steps of the regression
+DRAWS = 100  # of a large set, for the probabilities that labels correct
+CLIP = 1e-4  # of these probabilities, as shares of so few draws are 0 or 1
+STATED = 0.5  # of a label: what the corrected probability of its pair weighs beside it
+# Of the labels that are asked for, those spread over tenths of the range whatever lies there.
+# Variance of pairs that seem certain, as scores can be wrong as a whole. With 50 labels on 18
+# tables of scores, these and STATED have nearly the fewest bits (.214) and the least error (.028)
+# among 0 to .5, .001 to .2 and .15 to 3; without the spread a table of few matches loses .09 of F1.
+SPREAD, CERTAIN = 0.25, 0.04
 TO_LABEL = 50  # pairs that a person is asked for: a choice
 
 
@@ -103,21 +101,25 @@ def _cluster_pairs(table: Table) -> dict[tuple[str, str], bool]:
     return {pair(one, other): clusters[one] == clusters[other] for one, other in both}
 
 
-def pairs_to_label(theta: FloatArray, p: FloatArray, count: int, seed: int = 0) -> IntArray:
-    """Return compared pairs whose labels calibrate the scores best, the most useful first.
+def pairs_to_label(p: FloatArray, count: int, seed: int = 0) -> IntArray:
+    """Return compared pairs whose labels calibrate best, the most useful first.
 
-    They are spread over the range of scores (log-odds θ), the denser the less certain their
-    probabilities p are: the number of true pairs is then estimated with the least error (Neyman's
-    allocation). Every beginning of the list is spread as well.
+    They are spread over the range of the stated probabilities p, the denser the less certain these
+    are: the number of true pairs is then estimated with the least error (Neyman's allocation). Some
+    are spread evenly, for ranges in which few pairs are. So is every beginning of the list.
     """
-    if not len(theta):
+    if not len(p):
         return np.zeros(0, dtype=np.int64)
-    order = np.lexsort((np.random.default_rng(seed).permutation(len(theta)), theta))
-    weight = np.cumsum(np.sqrt(np.maximum(p * (1.0 - p), CERTAIN))[order])
+    order = np.lexsort((np.random.default_rng(seed).permutation(len(p)), p))
+    unsure = np.sqrt(np.maximum(p * (1.0 - p), CERTAIN))
+    tenth = np.unique(np.minimum((p * 10).astype(np.int64), 9), return_inverse=True)[1]
+    even = 1.0 / np.bincount(tenth)[tenth]
+    mixed = (1.0 - SPREAD) * unsure / unsure.sum() + SPREAD * even / even.sum()
+    weight = np.cumsum(mixed[order])
     bits = max(1, (count - 1).bit_length())
     halves = sorted(range(1 << bits), key=lambda n: f"{n:0{bits}b}"[::-1])
     places = (np.array(halves) + 0.5) / (1 << bits) * weight[-1]
-    chosen = order[np.searchsorted(weight, places)]
+    chosen = order[np.minimum(np.searchsorted(weight, places), len(order) - 1)]
     return np.array([*dict.fromkeys(chosen.tolist())][:count], dtype=np.int64)
 
 
@@ -148,112 +150,96 @@ def labelled(sets: Sets, labels: Labels) -> Sets:
     return replace(sets, assumed=assumed)
 
 
-@dataclass(frozen=True, slots=True)
-class LabelFit:
-    """Parameters fitted to labels, and how far from their start (0: not at all)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCalibration:
+    """What labels make of the probabilities that are stated without them: points of a curve.
 
-    parameters: ForestParameters
-    pairs: int
-    bits_before: float
-    bits_after: float
-
-
-def fit_labels(sets: Sets, labels: Labels, start: ForestParameters, seed: int = 0) -> LabelFit:
-    """Fit scale, bias, floor and the odds of uncompared pairs to labelled pairs that were compared.
-
-    The likelihood is that of the labels under the marginals of whole sets. How far the parameters
-    move from their start is chosen by cross-validation over sets (over pairs in sets with many
-    labels): the least of what is within one standard error of the best.
+    `odds` are log-odds of stated probabilities in rising order, `right` the corrected ones.
     """
-    study = _Study(sets, labels, seed)
-    if study.pairs < FEWEST:
-        return LabelFit(start, study.pairs, 0.0, 0.0)
-    floored = study.choose(start, [replace(start, floor=floor) for floor in FLOORS])[0]
-    grid = [_moved(floored, a, c) for a in SCALES for c in BIASES]
-    chosen, shrinkage = study.choose(floored, grid)
-    near = [chosen, *(_moved(chosen, a, c) for a, c in FINER)]
-    chosen = study.least(floored, near, shrinkage)
-    grid = [replace(chosen, unlisted=start.unlisted + u - UNLISTED[2]) for u in UNLISTED]
-    chosen = study.choose(chosen, grid)[0]
-    before, after = (float(study.losses(p).sum()) / study.pairs for p in (start, chosen))
-    return LabelFit(chosen, study.pairs, before, after)
+
+    odds: FloatArray
+    right: FloatArray
+
+    @classmethod
+    def fitted(cls, stated: FloatArray, p: FloatArray, same: FloatArray) -> PairCalibration | None:
+        """Fit a rising curve to judged pairs with the probabilities p, among all that are stated.
+
+        A scale and a bias come first, and are all that is said of the ends of the range; then each
+        label, beside what these say, stands for all stated probabilities that are nearest to it, so
+        that it does not matter how pairs were chosen from among those with equal probabilities. Of
+        fewer than FEWEST pairs nothing is learned.
+        """
+        if len(p) < FEWEST:
+            return None
+        from scipy.optimize import isotonic_regression
+
+        order = np.lexsort((same, p))
+        theta, same = log_odds(p[order], CLIP), same[order]
+        scale, bias = fit_level(theta, same)
+        every = np.sort(log_odds(stated, CLIP))
+        odds, home = np.unique(np.append(theta, every[[0, -1]]), return_inverse=True)
+        often = np.bincount(home[:-2], minlength=len(odds))
+        shares = np.bincount(home[:-2], same, len(odds)) / np.maximum(often, 1)
+        prior = logistic(scale * odds + bias)
+        mean = np.where(often > 0, (shares + STATED * prior) / (1.0 + STATED), prior)
+        weight = np.where(often > 0, _stood_for(every, odds, often > 0), 1.0)
+        return cls(odds, isotonic_regression(mean, weights=weight).x)
+
+    def moved(self, sets: Sets, stated: FloatArray, scale: float) -> Sets:
+        """Return sets whose scores are moved by as much as the stated probabilities are corrected.
+
+        Evidence is `scale` times the log-odds of scores.
+        """
+        odds = log_odds(stated, CLIP)
+        more = np.interp(odds, self.odds, log_odds(self.right, CLIP)) - odds
+        scores = logistic(log_odds(sets.probability) + more / scale)
+        return replace(sets, probability=scores, given=sets.probability)
 
 
-def _moved(start: ForestParameters, scale: float, bias: float) -> ForestParameters:
-    return replace(start, scale=start.scale * scale, bias=start.bias + bias)
+def _stood_for(stated: FloatArray, odds: FloatArray, judged: BoolArray) -> FloatArray:
+    """Return for how many of all sorted values each of the judged ones, which rise, stands.
+
+    The values between two go to both in equal parts.
+    """
+    low, high = (np.searchsorted(stated, odds[judged], side) for side in ("left", "right"))
+    ends = np.concatenate([[0.0], (high[:-1] + low[1:]) / 2.0, [float(len(stated))]])
+    found = np.zeros(len(odds))
+    found[judged] = np.diff(ends) + CLIP
+    return found
 
 
-class _Study:
-    """Labelled pairs of some sets, and the loss of parameters on each pair."""
+def fit_level(theta: FloatArray, judged: FloatArray) -> tuple[float, float]:
+    """Return the scale and bias of log-odds that judged pairs (1 or 0; NaN is not judged) suggest.
 
-    def __init__(self, sets: Sets, labels: Labels, seed: int) -> None:
-        inside = inside_sets(sets, labels)
-        numbers = sorted(inside)
-        self.sets, self.seed = sets.chosen(np.array(numbers, np.int64)), seed
-        rows, same, home = [], [], []
-        for new, k in enumerate(numbers):
-            for row, value in _compared(self.sets, new, inside[k]):
-                rows.append(row)
-                same.append(value)
-                home.append(new)
-        self.rows = np.array(rows, dtype=np.int64)
-        self.same = np.array(same, dtype=np.float64)
-        self.pairs = len(rows)
-        self.fold = _folds(np.array(home, dtype=np.int64))
-        self._cache: dict[ForestParameters, FloatArray] = {}
-
-    def losses(self, parameters: ForestParameters) -> FloatArray:
-        """Return the bits of each label."""
-        if parameters not in self._cache:
-            p = row_probabilities(self.sets, parameters, self.rows, DRAWS, self.seed)
-            p = np.clip(p, CLIP, 1.0 - CLIP)
-            self._cache[parameters] = -np.log2(np.where(self.same > 0.5, p, 1.0 - p))
-        return self._cache[parameters]
-
-    def choose(
-        self, start: ForestParameters, grid: list[ForestParameters]
-    ) -> tuple[ForestParameters, float]:
-        """Return the parameters, and how strongly they are drawn to the start."""
-        losses = np.stack([self.losses(p) for p in grid])
-        distance = np.array([_distance(p, start) for p in grid])
-        scores = np.array([_held_out(losses, s * distance, self.fold) for s in SHRINKAGE])
-        means = scores.mean(axis=1)
-        best = int(np.argmin(means))
-        error = (scores - scores[best]).std(axis=1) / np.sqrt(scores.shape[1])
-        near = np.flatnonzero(means <= means[best] + error)
-        shrinkage = SHRINKAGE[int(near[0])]
-        return self.least(start, grid, shrinkage), shrinkage
-
-    def least(
-        self, start: ForestParameters, grid: list[ForestParameters], shrinkage: float
-    ) -> ForestParameters:
-        """Return the parameters with the least loss, distance from the start included."""
-        sums = [float(self.losses(p).sum()) + shrinkage * _distance(p, start) for p in grid]
-        return grid[int(np.argmin(sums))]
+    A logistic regression with a normal prior about 1 and 0, whose widths (.5 and 2) are a choice;
+    fewer than FEWEST pairs change nothing.
+    """
+    chosen = np.flatnonzero(~np.isnan(judged))
+    if len(chosen) < FEWEST:
+        return 1.0, 0.0
+    rows = np.stack([theta[chosen], np.ones(len(chosen))], axis=1)
+    start, precision = np.array([1.0, 0.0]), np.diag([4.0, 0.25])
+    weights = start.copy()
+    for _ in range(NEWTON):
+        p = 0.5 * (1.0 + np.tanh(0.5 * (rows @ weights)))
+        gradient = rows.T @ (judged[chosen] - p) - precision @ (weights - start)
+        curve = (rows * (p * (1.0 - p))[:, None]).T @ rows + precision
+        weights += np.clip(np.linalg.solve(curve, gradient), -1.0, 1.0)
+    return max(0.05, float(weights[0])), float(weights[1])
 
 
-def _folds(home: IntArray) -> IntArray:
-    """Return the fold of each label: that of its set, unless the set has many labels."""
-    counts = np.bincount(home)
-    fold: IntArray = np.where(counts[home] > SHARE * len(home), np.arange(len(home)), home) % FOLDS
-    return fold
+def stated_probabilities(sets: Sets, parameters: ForestParameters, seed: int) -> FloatArray:
+    """Return the probability of every row of sets without labels and assumptions."""
+    free = replace(sets, assumed={})
+    return row_probabilities(free, parameters, np.arange(len(sets.left)), DRAWS, seed)
 
 
-def _distance(one: ForestParameters, other: ForestParameters) -> float:
-    """Return how far parameters are from others, in units of what is usual, squared."""
-    scale = np.log(one.scale / other.scale) / 0.5
-    bias, unlisted = one.bias - other.bias, (one.unlisted - other.unlisted) / 2
-    floor = (one.floor - other.floor) / 0.02
-    return float(scale**2 + bias**2 + unlisted**2 + abs(floor))
-
-
-def _held_out(losses: FloatArray, penalty: FloatArray, fold: IntArray) -> FloatArray:
-    """Return the loss of each label with the parameters that the other folds choose."""
-    held = np.empty(losses.shape[1])
-    for number in range(FOLDS):
-        rest = losses[:, fold != number].sum(axis=1) + penalty
-        held[fold == number] = losses[int(np.argmin(rest)), fold == number]
-    return held
+def judged_rows(sets: Sets, labels: Labels) -> tuple[IntArray, FloatArray]:
+    """Return the rows of compared pairs that are labelled, and which are the same."""
+    found = [row for k, rows in sorted(inside_sets(sets, labels).items())
+             for row in _compared(sets, k, rows)]  # fmt: skip
+    return (np.array([row for row, _ in found], dtype=np.int64),
+            np.array([same for _, same in found], dtype=np.float64))  # fmt: skip
 
 
 def _compared(

@@ -27,12 +27,10 @@ from partita.linkage.cluster_tables import (
     estimated,
     possible_recall,
 )
-from partita.linkage.labels import FEWEST, read_labels
+from partita.linkage.labels import fit_level, read_labels
 from partita.linkage.record_tables import SEPARATOR, RecordTable, Scored
 from partita.linkage.sets import parse_assumption
 from partita.options import LinkOptions, world_count
-
-NEWTON = 30  # steps, of which a fit of two numbers needs few
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,26 +268,6 @@ def _own_names(table: RecordTable) -> list[Id]:
         one.removeprefix(start) if isinstance(one, str) else one
         for one, start in zip(table.ids, starts, strict=True)
     ]
-
-
-def fit_level(theta: FloatArray, judged: FloatArray) -> tuple[float, float]:
-    """Return the scale and bias of log-odds that judged pairs (1 or 0; NaN is not judged) suggest.
-
-    A logistic regression with a normal prior about 1 and 0, whose widths (.5 and 2) are a choice
-    that was not measured; fewer than FEWEST pairs change nothing.
-    """
-    chosen = np.flatnonzero(~np.isnan(judged))
-    if len(chosen) < FEWEST:
-        return 1.0, 0.0
-    rows = np.stack([theta[chosen], np.ones(len(chosen))], axis=1)
-    start, precision = np.array([1.0, 0.0]), np.diag([4.0, 0.25])
-    weights = start.copy()
-    for _ in range(NEWTON):
-        p = 0.5 * (1.0 + np.tanh(0.5 * (rows @ weights)))
-        gradient = rows.T @ (judged[chosen] - p) - precision @ (weights - start)
-        curve = (rows * (p * (1.0 - p))[:, None]).T @ rows + precision
-        weights += np.clip(np.linalg.solve(curve, gradient), -1.0, 1.0)
-    return max(0.05, float(weights[0])), float(weights[1])
 
 
 def _evidence(

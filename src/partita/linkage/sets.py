@@ -58,7 +58,8 @@ class Sets:
     """Coreference sets in flat arrays, so that 100,000 of them stay cheap.
 
     Set k has the templates ids[starts[k]:starts[k+1]] in text order and the rows
-    row_starts[k]:row_starts[k+1], whose `left` and `right` are positions within the set.
+    row_starts[k]:row_starts[k+1], whose `left` and `right` are positions within the set. `given`
+    are the scores of the rows as they were given, where labels have moved them since.
     """
 
     file: str
@@ -79,6 +80,7 @@ class Sets:
     assumed: Mapping[int, Assumed] = field(default_factory=dict)
     evidence: bool = False
     across: Across = field(default_factory=Across)
+    given: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -120,6 +122,7 @@ class Sets:
             named=self.named,
             assumed={k - first: a for k, a in self.assumed.items() if first <= k < last},
             evidence=self.evidence,
+            given=None if self.given is None else self.given[c:d],
         )
 
     def chosen(self, numbers: IntArray) -> Sets:
@@ -138,6 +141,7 @@ class Sets:
             lines=self.lines[rows],
             row_starts=np.concatenate([[0], np.cumsum(counts)]),
             assumed={},
+            given=None if self.given is None else self.given[rows],
         )
 
     def pairs(self) -> list[PairProbabilities]:

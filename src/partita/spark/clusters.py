@@ -18,11 +18,10 @@ from partita.app.cluster import (
     RecordKnowledge,
     clustering_solver,
     first_rule,
-    fitted,
 )
 from partita.app.solve import Solver
 from partita.configurations.forest.batch_kernels import MergeRule
-from partita.core import Budget, Template, linked_components
+from partita.core import Budget, linked_components
 from partita.errors import InputError
 from partita.linkage.cluster_tables import (
     FIXED,
@@ -33,8 +32,7 @@ from partita.linkage.cluster_tables import (
     chosen_threshold,
     cluster_summary,
 )
-from partita.linkage.grouping import Evidence, TemplateList
-from partita.linkage.labels import Labels, read_labels
+from partita.linkage.labels import Labels, PairCalibration, read_labels
 from partita.linkage.pairs import Chosen
 from partita.linkage.sets import Assumption, parse_assumption, readings
 from partita.options import ClusteringOptions, ClusterOptions, described
@@ -45,7 +43,6 @@ from partita.spark.scores import (
     components,
     ends_of,
     named_scores,
-    pair_table,
     read_table,
 )
 
@@ -152,10 +149,10 @@ class SparkClustering:
 
     def clusters(self, across: bool = True) -> SparkClusters:
         """Solve all components; compared pairs between them count if `across`."""
-        homes, parameters = self._homes()
+        homes = self._homes()
         target = self.options.target_precision
         job = ClusteringTask(
-            replace(self.solver, parameters=parameters),
+            self.solver,
             self.link_above,
             RecordKnowledge(self.labels),
             tuple(self._assumptions(homes)),
@@ -164,6 +161,8 @@ class SparkClustering:
         near = _near(self.pairs, homes, self.link_above).persist()
         weak = self._weak(homes)
         tasks = self._tasks(near if weak is None else near.union(_within(weak)), homes)
+        if self.labels is not None:
+            job = replace(job, calibration=_calibration(tasks, job))
         solved, total = _solved(tasks, job)
         if target is not None:
             job = replace(job, rule=MergeRule.fixed(_threshold(solved, target)))
@@ -176,26 +175,25 @@ class SparkClustering:
             total + outside,
             job.rule,
             target,
-            parameters,
+            self.solver.parameters,
             0 if self.labels is None else len(self.labels.pairs),
         )
         cached = [self.pairs, self.nodes, homes, near, weak, solved, single, apart]
         frames = tuple(frame for frame in cached if frame is not None)
         return self._tables(told, solved, single, apart, frames)
 
-    def _homes(self) -> tuple[DataFrame, Any]:
-        """Return the component of every record that has one, and the fitted parameters."""
+    def _homes(self) -> DataFrame:
+        """Return the component of every record that has one; pairs that are the same join them."""
         homes = components(self.pairs.where(functions.col("probability") > self.link_above))
         if self.labels is None:
-            return homes.persist(), self.solver.parameters
+            return homes.persist()
         names = {name for both in self.labels.pairs for name in both}
         unknown = names - self._existing(names)
         if unknown:
             problem = f"labels {min(unknown)}, which is neither in the scores nor in the records"
             raise InputError(problem, file=self.labels.file)
         home = _homes_of(homes, names)
-        parameters = self._fitted(homes, home, names)
-        return _joined(homes, home, self.labels.same()).persist(), parameters
+        return _joined(homes, home, self.labels.same()).persist()
 
     def _weak(self, homes: DataFrame) -> DataFrame | None:
         """Return the pairs whose scores connect nothing, with the components of both ends."""
@@ -213,17 +211,6 @@ class SparkClustering:
         """Return which of some names are records."""
         found = self.nodes.select("record").where(_among("record", names)).collect()
         return {str(row["record"]) for row in found}
-
-    def _fitted(self, homes: DataFrame, home: dict[str, Any], names: set[str]) -> Any:
-        """Fit the parameters to labels, by the components that have any."""
-        assert self.labels is not None
-        some = homes.where(_among("component", {str(one) for one in home.values()}))
-        inside = _within(_placed(self.pairs, some, "inner"))
-        table, _, _ = pair_table(inside.select("left", "right", "probability").toArrow())
-        others = sorted(names - {*table.names})
-        listed = TemplateList("records", tuple(map(Template, [*table.names, *others])))
-        evidence = Evidence(self.solver.parameters.unlisted_probability, self.link_above)
-        return fitted(table, listed, self.labels, self.solver, evidence)[0]
 
     def _assumptions(self, homes: DataFrame) -> Iterator[Assumption]:
         """Yield the assumptions; two records that are the same must be in one component."""
@@ -381,23 +368,39 @@ def _solved(tasks: Any, job: ClusteringTask) -> tuple[DataFrame, Totals]:
     """Solve all tasks; return their tables, which are cached, and the sum of their totals."""
     solved = tasks.applyInArrow(lambda table: job(table), PAYLOAD).persist()
     total = alone(0)
-    for row in solved.where("name IN ('totals', 'error')").collect():
-        if row["name"] == "error":
-            raise InputError(bytes(row["payload"]).decode())
-        values = json.loads(bytes(row["payload"]))
+    for payload in _payloads(solved, "totals"):
+        values = json.loads(payload)
         total += Totals(**(values | {"draws": tuple(map(tuple, values["draws"]))}))
     return solved, total
 
 
+def _calibration(tasks: Any, job: ClusteringTask) -> PairCalibration | None:
+    """Return what labels make of the probabilities that all tasks state without them."""
+    job = replace(job, judging=True)
+    found = tasks.applyInArrow(lambda table: job(table), PAYLOAD).persist()
+    stated = np.frombuffer(b"".join(_payloads(found, "stated")))
+    judged = np.frombuffer(b"".join(_payloads(found, "judged"))).reshape(-1, 2)
+    found.unpersist()
+    return PairCalibration.fitted(stated, judged[:, 0], judged[:, 1])
+
+
+def _payloads(solved: DataFrame, name: str) -> list[bytes]:
+    """Return what tasks returned under a name; raise the first error."""
+    rows = solved.where(f"name IN ('{name}', 'error')").collect()
+    for row in rows:
+        if row["name"] == "error":
+            raise InputError(bytes(row["payload"]).decode())
+    return [bytes(row["payload"]) for row in rows]
+
+
 def _threshold(solved: DataFrame, target: float) -> float:
     """Return the threshold from which the expected precision reaches the target."""
-    rows = solved.where("name IN ('merges', 'certain')").collect()
-    tables = [read_table(bytes(row["payload"])) for row in rows if row["name"] == "merges"]
+    tables = [read_table(payload) for payload in _payloads(solved, "merges")]
     height, between = (
         np.concatenate([np.zeros(0), *(table.column(name).to_numpy() for table in tables)])
         for name in ("height", "between")
     )
-    certain = sum(int(bytes(row["payload"])) for row in rows if row["name"] == "certain")
+    certain = sum(int(payload) for payload in _payloads(solved, "certain"))
     return chosen_threshold(Merges(height, between, certain), target, MIN_MERGE_PROBABILITY)
 
 

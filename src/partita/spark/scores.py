@@ -13,7 +13,12 @@ import pyarrow.compute as compute
 from pyspark.sql import Column, DataFrame, functions
 
 from partita.app.batch import Failures
-from partita.app.cluster import MIN_MERGE_PROBABILITY, RecordKnowledge, answered
+from partita.app.cluster import (
+    MIN_MERGE_PROBABILITY,
+    RecordKnowledge,
+    answered,
+    judged_probabilities,
+)
 from partita.app.solve import Solver
 from partita.configurations.forest.batch_kernels import MergeRule
 from partita.core import Template, linked_components
@@ -28,7 +33,7 @@ from partita.linkage.cluster_tables import (
 )
 from partita.linkage.clusters import named_id_column
 from partita.linkage.grouping import Evidence, TemplateList, group
-from partita.linkage.labels import Labels
+from partita.linkage.labels import Labels, PairCalibration
 from partita.linkage.pairs import SEPARATOR, SET, Chosen, Naming, PairTable, naming
 from partita.linkage.sets import Assumption
 from partita.options import default_memory
@@ -243,7 +248,8 @@ PAYLOAD = "name string, payload binary"
 class ClusteringTask:
     """What every task is told: the model, what is known, and how clusters are merged.
 
-    A task returns an error as a row as well, so that it can be raised as one line.
+    A task returns an error as a row as well, so that it can be raised as one line. With `judging`
+    it returns nothing but what is stated of its pairs without labels, and of labelled ones.
     """
 
     solver: Solver
@@ -251,6 +257,8 @@ class ClusteringTask:
     known: RecordKnowledge
     assume: tuple[Assumption, ...]
     rule: MergeRule
+    calibration: PairCalibration | None = None
+    judging: bool = False
 
     def __call__(self, table: Any) -> Any:
         """Solve the components of one task; return its tables as rows of bytes."""
@@ -277,6 +285,13 @@ class ClusteringTask:
         grouped = group(pairs, listed=listed, evidence=evidence)
         budget = replace(self.solver.budget, memory=self.solver.budget.memory or default_memory())
         sets = known.applied(grouped, Failures("raise"))
+        if self.judging or self.calibration is not None:
+            stated, *judged = judged_probabilities(sets, known.labels, self.solver)
+            if self.calibration is None:
+                yield "stated", stated.tobytes()
+                yield "judged", np.stack(judged, axis=1).tobytes()
+                return
+            sets = self.calibration.moved(sets, stated, self.solver.parameters.scale)
         clustering = answered(sets, replace(self.solver, budget=budget), self.rule)
         original = ids.originals
         yield "totals", json.dumps(asdict(totals(clustering))).encode()
