@@ -144,10 +144,21 @@ PEOPLE = """\
 
 
 def test_records_are_linked_by_splink_on_spark(session: Any) -> None:
+    import splink
+    import splink.comparison_library as library
+
     names = ["id", "first_name", "surname", "birth_date", "town"]
     values = [line.split(",") for line in PEOPLE.splitlines()]
     frame = pandas.DataFrame(values, columns=names).astype({"id": int})
-    local = partita.link(frame, engine="splink")
+    settings = splink.SettingsCreator(
+        link_type="dedupe_only",
+        comparisons=[
+            *(library.JaroWinklerAtThresholds(name) for name in ("first_name", "surname")),
+            *map(library.ExactMatch, ("birth_date", "town")),
+        ],
+        blocking_rules_to_generate_predictions=["1=1"],
+    ).create_settings_dict("duckdb")
+    local = partita.link(frame, settings=settings)
     found = partita.spark.link(session.createDataFrame(frame), settings=local.settings)
     expected, got = (
         table.sort_values("record", ignore_index=True)
@@ -162,7 +173,7 @@ def test_records_are_linked_by_splink_on_spark(session: Any) -> None:
         partita.spark.link(session.createDataFrame(frame.drop(columns="id")))
     twice = pandas.concat([frame, frame.head(1)])
     with pytest.raises(partita.InputError, match="the id is 1 in 2 records"):
-        partita.spark.link(session.createDataFrame(twice), engine="splink")
+        partita.spark.link(session.createDataFrame(twice), settings=settings)
 
 
 def test_the_default_engine_on_spark_gives_the_rows_of_one_machine(
@@ -180,7 +191,7 @@ def test_the_default_engine_on_spark_gives_the_rows_of_one_machine(
     check_equal(again, partita.link(people.sort_values("id"), settings=found.settings))
     monkeypatch.setattr(sys.modules["partita.spark.link"], "ON_DRIVER", 3)
     with pytest.raises(partita.InputError, match="more than 3 records"):
-        partita.spark.link(shuffled, engine="nearest")
+        partita.spark.link(shuffled)
 
 
 def test_bad_scores_are_one_line(session: Any) -> None:

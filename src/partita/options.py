@@ -378,15 +378,6 @@ class ClusterOptions(ClusteringOptions):
     )
 
 
-ENGINE = Option(
-    "Engine that compares records of tables: nearest (nearest neighbours and a pair model that "
-    "transfers) or splink (on DuckDB)",
-    "NAME",
-    check=one_of(("nearest", "splink")),
-    shown="nearest",
-)
-
-
 @dataclass(frozen=True, kw_only=True)
 class LinkOptions(ClusteringOptions):
     """Options of link."""
@@ -395,7 +386,6 @@ class LinkOptions(ClusteringOptions):
         "Column of unique ids", metavar="COL", shown="id, unique_id, rec_id, …"
     )
     ignore: tuple[str, ...] = option("Column that is not compared; repeatable", (), metavar="COL")
-    engine: str | None = option(ENGINE)
     settings: Any = option("Splink settings or a trained model (JSON)", type=Path)
     one_to_one: bool = option("No file has duplicates of its own records", False)
     reference: Any = option(
@@ -501,7 +491,6 @@ class FuseOptions(Options):
     domain: str = option(
         "Domain of the slots; records of the same thing are then linked first", "", metavar="D"
     )
-    engine: str | None = option(ENGINE)
     top: int | None = in_python("Configurations to list for each set of linked records")
     errors: str = option(ERRORS, "raise")
 

@@ -71,17 +71,23 @@ def test_the_command_writes_tables_and_the_model(
     assert json.loads(model.read_text()) == linked.settings
 
 
-def test_settings_of_splink_are_trained_and_linkers_are_taken() -> None:
+def splink_settings() -> dict[str, Any]:
     import splink
     import splink.comparison_library as library
 
-    settings = splink.SettingsCreator(
+    settings: dict[str, Any] = splink.SettingsCreator(
         link_type="dedupe_only",
         comparisons=[library.NameComparison(name) for name in ("first_name", "surname")]
         + [library.ExactMatch("email")],
         blocking_rules_to_generate_predictions=[splink.block_on("town")],
     ).create_settings_dict("duckdb")
-    found = partita.link(RECORDS, settings=settings)
+    return settings
+
+
+def test_settings_of_splink_are_trained_and_linkers_are_taken() -> None:
+    import splink
+
+    found = partita.link(RECORDS, settings=splink_settings())
     assert len(found) == len(RECORDS)
     assert f1(found, TRUTH) > 0.5
     frame = pandas.DataFrame(RECORDS).rename(columns={"id": "unique_id"})
@@ -174,7 +180,7 @@ def test_explained_in_the_terminal(tmp_path: Path) -> None:
 
 
 def test_records_are_connected_by_scores_above_the_limit() -> None:
-    linked = partita.link(RECORDS, engine="splink")
+    linked = partita.link(RECORDS, settings=splink_settings())
     engine = DuckEngine(read_records([RECORDS]), one_to_one=False, seed=0)
     counts = []
     for limit in (1e-4, 0.5, 0.9):
@@ -184,14 +190,3 @@ def test_records_are_connected_by_scores_above_the_limit() -> None:
         assert (home[scored.left] == home[scored.right]).all()
         counts.append(len(scored.left))
     assert counts[0] > counts[1] >= counts[2] > 0
-
-
-@pytest.mark.parametrize(("count", "blocked"), [(1000, False), (1100, True)])
-def test_tables_with_up_to_half_a_million_pairs_are_compared_whole(
-    count: int, blocked: bool
-) -> None:
-    records = people(count)[0][:count]
-    settings = DuckEngine(read_records([records]), one_to_one=False, seed=0).settings()
-    rules = [rule["blocking_rule"] for rule in settings["blocking_rules_to_generate_predictions"]]
-    assert len(records) == count
-    assert (rules != ["1=1"]) is blocked

@@ -13,8 +13,7 @@ import partita
 from oracles.people import people
 from partita.app.fuse import EntityFusion, fuse_sources
 from partita.errors import InputError
-from partita.linkage.engines import ENGINES, chosen_engine
-from partita.options import FuseOptions
+from partita.linkage.engines import is_for_splink
 
 DATA = Path(os.environ.get("PARTITA_DATA", "../shared/data")) / "records"
 TRUTHS = {  # columns that say which records are the same
@@ -40,9 +39,9 @@ def split(rows: list[dict[str, str]], folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def linked(paths: list[Path], engine: str | None) -> set[frozenset[Place]]:
+def linked(paths: list[Path]) -> set[frozenset[Place]]:
     """Return the clusters of `link` by file and line."""
-    found = partita.link(paths, engine=engine)
+    found = partita.link(paths)
     counts = [len(path.read_text(encoding="utf-8").splitlines()) - 1 for path in paths]
     places = [(path.stem, n + 2) for path, count in zip(paths, counts, strict=True)
               for n in range(count)]  # fmt: skip
@@ -52,9 +51,9 @@ def linked(paths: list[Path], engine: str | None) -> set[frozenset[Place]]:
     return {frozenset(members) for members in clusters.values()}
 
 
-def fused(paths: list[Path], engine: str | None) -> set[frozenset[Place]]:
+def fused(paths: list[Path]) -> set[frozenset[Place]]:
     """Return the entities of `fuse` by file and line."""
-    found = fuse_sources(paths, FuseOptions(engine=engine))
+    found = fuse_sources(paths)
     assert isinstance(found, EntityFusion)
     return {
         frozenset((record.source, record.origins[0].line) for record in entity.records)
@@ -70,23 +69,19 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return split(rows, tmp_path_factory.mktemp("people"), "people")
 
 
-@pytest.mark.parametrize("engine", [None, "splink"])
-def test_link_and_fuse_give_the_same_clusters(tables: list[Path], engine: str | None) -> None:
-    clusters = linked(tables, engine)
-    assert fused(tables, engine) == clusters
+def test_link_and_fuse_give_the_same_clusters(tables: list[Path]) -> None:
+    clusters = linked(tables)
+    assert fused(tables) == clusters
     assert 1 < sum(len(cluster) > 1 for cluster in clusters) < len(clusters)
 
 
 def test_the_order_of_tables_does_not_matter(tables: list[Path]) -> None:
-    assert fused(tables[::-1], None) == linked(tables[::-1], None) == linked(tables, None)
+    assert fused(tables[::-1]) == linked(tables[::-1]) == linked(tables)
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", TRUTHS)
-def test_link_and_fuse_give_the_same_clusters_of_known_tables(
-    name: str, engine: str, tmp_path: Path
-) -> None:
+def test_link_and_fuse_give_the_same_clusters_of_known_tables(name: str, tmp_path: Path) -> None:
     path = DATA / f"{name}.csv"
     if not path.exists():
         pytest.skip(f"no {path}")
@@ -94,7 +89,7 @@ def test_link_and_fuse_give_the_same_clusters_of_known_tables(
         rows = [{column: value for column, value in row.items() if column not in TRUTHS[name]}
                 for row in csv.DictReader(stream)]  # fmt: skip
     paths = split(rows, tmp_path, name)
-    assert fused(paths, engine) == linked(paths, engine)
+    assert fused(paths) == linked(paths)
 
 
 def test_a_model_of_our_engine_is_read_again(tables: list[Path]) -> None:
@@ -102,16 +97,13 @@ def test_a_model_of_our_engine_is_read_again(tables: list[Path]) -> None:
     again = partita.link(tables, settings=found.settings)
     assert again.clusters == found.clusters
     assert [name for name, _ in found.weights(found.records[0].record, found.records[1].record)]
-    with pytest.raises(InputError, match="are those of the engine nearest, not splink"):
-        partita.link(tables, settings=found.settings, engine="splink")
     with pytest.raises(InputError, match="have no level"):
         partita.link(tables, settings={k: v for k, v in found.settings.items() if k != "level"})
 
 
 def test_nearest_neighbours_are_the_default_unless_settings_say_otherwise() -> None:
-    assert chosen_engine(None) == "nearest"
-    assert chosen_engine(None, {"comparisons": []}) == "splink"
-    with pytest.raises(InputError, match="unknown engine ditto"):
-        chosen_engine("ditto")
+    assert not is_for_splink(None)
+    assert not is_for_splink({"engine": "nearest"})
+    assert is_for_splink({"comparisons": []})
     with pytest.raises(InputError, match="settings of an unknown engine ditto"):
-        chosen_engine(None, {"engine": "ditto"})
+        is_for_splink({"engine": "ditto"})

@@ -377,7 +377,7 @@ def fuse_entities(sources: Sequence[Any], options: FuseOptions | None = None) ->
         _refuse_one_source(read)
         slots = table_slots(one.table for one in read if one.kind == RECORDS)
         records = merge_records(_records(read, slots, {}, failures))
-        task = _task(chosen, records, slots.schema, of_tables=True, engine=chosen.engine)
+        task = _task(chosen, records, slots.schema, of_tables=True)
         fusion = _entities(task, records, chosen, "", _row_id_notes(records))
         return replace(fusion, failures=tuple(failures))
     runs: dict[str, RunResults] = {}
@@ -763,7 +763,6 @@ def fuse(
     without: str | None = None,
     latest: Sequence[str] = (),
     domain: str = "",
-    engine: str | None = None,
     top: int | None = None,
     errors: str = "raise",
 ) -> Belief:

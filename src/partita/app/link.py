@@ -15,7 +15,7 @@ from partita.core import Budget, Id
 from partita.core.tabular import Columns
 from partita.errors import InputError
 from partita.linkage.cluster_tables import ClusterSummary, ExpectedValue, possible_recall
-from partita.linkage.engines import chosen_engine, open_engine
+from partita.linkage.engines import open_engine
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import (
     SEPARATOR,
@@ -105,7 +105,6 @@ def link(
     *,
     unique_id: str | None = None,
     ignore: Sequence[str] = (),
-    engine: str | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     one_to_one: bool = False,
     reference: Any = None,
@@ -127,11 +126,10 @@ def link(
 
     `records` is a file (CSV, JSONL, Parquet or Arrow), a data frame, a list of dicts, or a list of
     files and data frames that are linked; or a Splink linker, whose predictions are clustered.
-    `engine` compares the records: "nearest" (the default: nearest neighbours and a pair model that
-    transfers) or "splink" (on DuckDB; the default for settings of Splink). Columns are compared as
-    their headers and values suggest, except those in `ignore`, and the model is trained without
-    labels. `settings` are Splink settings, which are trained, or a trained model of any engine,
-    which is taken as it is; a dict or a JSON file.
+    Records are compared by nearest neighbours and a pair model that transfers. Columns are compared
+    as their headers and values suggest, except those in `ignore`, and the model is trained without
+    labels. `settings` are Splink settings, by which Splink compares on DuckDB, and which are
+    trained, or a trained model of either, which is taken as it is; a dict or a JSON file.
 
     With `one_to_one` no table has duplicates: two records of one table are never the same. With
     `reference` each record is matched with one record of that table, or none; it has no duplicates
@@ -150,7 +148,6 @@ def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
     notes: list[str] = []
     noted, report = _collected(notes, options.note), options.progress or _silent
     settings = given_settings(options.settings)
-    name = chosen_engine(options.engine, settings)
     report("reading records")
     table = read_records(listed_tables(records), options.unique_id, options.ignore, noted)
     _refuse_scores(table)
@@ -158,7 +155,7 @@ def link_tables(records: Any, options: LinkOptions) -> LinkedRecords:
         raise InputError("--one-to-one needs at least two tables, each without duplicates")
     if settings is None:
         noted(guessed_types(table.to_compare))
-    engine = open_engine(name, table, options.one_to_one, options.seed)
+    engine = open_engine(table, settings, options.one_to_one, options.seed)
     return link_table(engine, settings, options, noted, notes)
 
 
@@ -199,13 +196,12 @@ def match_tables(records: Any, options: LinkOptions) -> ReferenceMatches:
     notes: list[str] = []
     noted, report = _collected(notes, options.note), options.progress or _silent
     settings = given_settings(options.settings)
-    engine_name = chosen_engine(options.engine, settings)
     report("reading records")
     tables = [*listed_tables(records), options.reference]
     table = read_records(tables, options.unique_id, options.ignore, noted)
     if settings is None:
         noted(guessed_types(table.to_compare))
-    engine = open_engine(engine_name, table, one_to_one=True, seed=options.seed)
+    engine = open_engine(table, settings, one_to_one=True, seed=options.seed)
     model = engine.fit(settings, report, noted)
     report("scoring pairs")
     scored = engine.score(model, options.link_above)

@@ -44,7 +44,7 @@ from partita.fusion.schema_comparison import Chances, Comparer, SchemaEngine, co
 from partita.fusion.source_records import SourceRecord, SourceRecords
 from partita.fusion.trust import Agreement, SharedSlots, agreement, interval, shared_slots
 from partita.fusion.value_reading import MIN_VALUES
-from partita.linkage.engines import chosen_engine, open_engine
+from partita.linkage.engines import open_engine
 from partita.linkage.record_tables import RecordTable
 from partita.templates.name import NameType
 from partita.templates.schema import OWN_TYPE, Schema
@@ -105,7 +105,7 @@ BUDGET = Budget(memory=1 << 30, work=1000)  # draws: the error of a value is at 
 class Task:
     """The schema of the records, the linker, and the options of fusion.
 
-    Without a domain, whose schema has types, records are rows of tables: `engine` compares them. In
+    Without a domain, whose schema has types, records are rows of tables. In
     the slots of `latest`, a later statement of a source supersedes its earlier ones.
     """
 
@@ -115,7 +115,6 @@ class Task:
     tolerance: float = 0.0
     top: int | None = None
     seed: int = 0
-    engine: str | None = None
     of_tables: bool = False
     latest: frozenset[str] = frozenset()
 
@@ -246,7 +245,7 @@ def _linked(
     }
     if task.of_tables:
         table = record_table(ordered, task.schema, note)
-        engine = open_engine(chosen_engine(task.engine), table, seed=task.seed)
+        engine = open_engine(table, None, seed=task.seed)
         linked = task.linker(engine, known_pairs(ordered, judgements, {}))
         shared = linked_slots(table, linked)
     else:

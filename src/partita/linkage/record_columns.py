@@ -1,4 +1,4 @@
-"""Guess what the columns of a table of records hold, and clean their values for comparison."""
+"""Guess what the columns of a table of records hold, and read the dates in them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
-from itertools import chain, count, pairwise
 from typing import Any
 
 Texts = Sequence[str | None]
@@ -16,8 +15,6 @@ Texts = Sequence[str | None]
 SAMPLE = 20_000  # values by which the type of a column is guessed
 FEW = 60  # distinct values of a category, at most
 FILLED = 0.05  # a column with fewer values is left out
-COMMON_TOKEN = 0.02  # a token in a larger share of the records does not help blocking
-KEY_TOKENS = 8  # tokens of one value that are blocking keys, at most
 
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "?", "."}
 LABELS = {"cluster", "cluster_id", "clusterid", "ent_id", "entity_id", "entity", "true_cluster"}
@@ -42,40 +39,10 @@ HEADERS: Mapping[str, str] = {  # words of a header and the type that they annou
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table of records, with its type.
-
-    `label` is its name in SQL, `common` are the tokens too frequent to block on.
-    """
+    """A column of a table of records, with its type."""
 
     name: str
     kind: str
-    label: str
-    common: frozenset[str] = frozenset()
-
-    @property
-    def clean(self) -> str:
-        """The name of the column of cleaned values."""
-        return f"clean_{self.label}"
-
-    @property
-    def tokens(self) -> str:
-        """The name of the column of lists of tokens."""
-        return f"tokens_{self.label}"
-
-    @property
-    def keys(self) -> str:
-        """The name of the column of lists of tokens by which records are blocked."""
-        return f"keys_{self.label}"
-
-    @property
-    def has_tokens(self) -> bool:
-        return self.kind in TOKEN_KINDS
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "common": sorted(self.common)}
-
-
-TOKEN_KINDS = ("phrase", "text")
 
 
 def cell_text(value: Any) -> str | None:
@@ -96,17 +63,8 @@ def guess_columns(table: Mapping[str, Texts], leave_out: Iterable[str]) -> list[
     for name, values in table.items():
         kind = "" if name in skipped else guess_kind(name, values)
         if kind:
-            common = _common_tokens(values) if kind in TOKEN_KINDS else frozenset()
-            columns.append(Column(name, kind, _label(name, columns), common))
+            columns.append(Column(name, kind))
     return columns
-
-
-def _label(name: str, columns: Sequence[Column]) -> str:
-    """Return a name that needs no quotes in SQL and that no other column has."""
-    label = re.sub(r"[^a-z0-9]+", "_", plain_words(name)).strip("_") or "column"
-    taken = {column.label for column in columns}
-    numbered = (f"{label}_{n}" for n in count(2))
-    return next(one for one in chain([label], numbered) if one not in taken)
 
 
 def is_label(name: str, values: Texts) -> bool:
@@ -194,13 +152,6 @@ def _text_kind(header: str, sample: Sequence[str], distinct: set[str]) -> str:
     return "identifier" if coded > 0.7 else "word"
 
 
-def _common_tokens(values: Texts) -> frozenset[str]:
-    """Return the tokens of more than a small share of the records."""
-    counts = Counter(token for value in values if value for token in {*tokens_of(value)})
-    limit = max(10.0, COMMON_TOKEN * len(values))
-    return frozenset(token for token, number in counts.items() if number > limit)
-
-
 def plain_words(value: str) -> str:
     """Return a value in lower case, without accents, its words separated by single blanks."""
     letters = value.lower()
@@ -271,73 +222,3 @@ def date_orders(values: Texts) -> Counter[str]:
         for first, second in parts
         if first != second and min(first, second) <= 12
     )
-
-
-def _digits(value: str) -> str | None:
-    digits = "".join(c for c in value if c.isdigit()).lstrip("0")
-    return digits or plain_words(value) or None
-
-
-def _joined(value: str) -> str | None:
-    return plain_words(value).replace(" ", "") or None
-
-
-def _number(value: str) -> float | None:
-    try:
-        return float(value.replace(",", "."))
-    except ValueError:
-        return None
-
-
-def _plain_or_none(value: str) -> str | None:
-    return plain_words(value) or None
-
-
-_CLEANERS: Mapping[str, Callable[[str], Any]] = {
-    "email": lambda value: value.lower().replace(" ", "") or None,
-    "date": lambda value: iso(value) or _joined(value),
-    "phone": _digits,
-    "postcode": _joined,
-    "identifier": _joined,
-    "number": _number,
-}
-
-
-def cleaned(values: Texts, kind: str) -> list[Any]:
-    """Return the values of a column as they are compared."""
-    clean = _CLEANERS.get(kind, _plain_or_none)
-    once = {value: clean(value) for value in {*values} if value is not None}
-    return [None if value is None else once[value] for value in values]
-
-
-def key_tokens(values: Texts, common: frozenset[str]) -> list[list[str] | None]:
-    """Return the tokens of each value by which records are blocked: rare ones, the longest."""
-    once = {value: _key_tokens(value, common) for value in {*values} if value is not None}
-    return [None if value is None else once[value] for value in values]
-
-
-def _key_tokens(value: str, common: frozenset[str]) -> list[str]:
-    """Return tokens and, so that two common words can be a key, neighbouring tokens."""
-    words = plain_words(value).split()
-    rare = {word for word in words if word not in common}
-    both = {f"{a} {b}" for a, b in pairwise(words) if a in common and b in common}
-    return sorted(rare | both, key=lambda token: (-len(token), token))[:KEY_TOKENS]
-
-
-def _rare_tokens(value: str, common: frozenset[str]) -> list[str]:
-    """Return the words of a value without common ones, or all words if all are common."""
-    words = tokens_of(value)
-    return [word for word in words if word not in common] or words
-
-
-def prepared(table: Mapping[str, Texts], columns: Sequence[Column]) -> dict[str, list[Any]]:
-    """Return the columns that are added to a table for comparison and blocking."""
-    added: dict[str, list[Any]] = {}
-    for column in columns:
-        values = table[column.name]
-        added[column.clean] = cleaned(values, column.kind)
-        if column.has_tokens:
-            tokens = {v: _rare_tokens(v, column.common) for v in {*values} if v is not None}
-            added[column.tokens] = [None if v is None else tokens[v] for v in values]
-            added[column.keys] = key_tokens(values, column.common)
-    return added

@@ -24,7 +24,6 @@ from partita.linkage.record_columns import (
     guess_kind,
     is_label,
     iso,
-    prepared,
 )
 from partita.tables import Note, Table, read_table
 from partita.tables.columns import ids_of
@@ -70,10 +69,8 @@ class RecordTable:
         return replace(self, ids=ids, sources=sources, columns=columns)
 
     def for_splink(self) -> dict[str, Sequence[Any]]:
-        """Return the table as Splink reads it: numbered records, values, cleaned values."""
-        table: dict[str, Sequence[Any]] = dict(self.columns)
-        table |= prepared(self.columns, self.to_compare)
-        return table | {"record": range(len(self)), "source": self.sources}
+        """Return the table as Splink reads it: numbered records, and values."""
+        return {**self.columns, "record": range(len(self)), "source": self.sources}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

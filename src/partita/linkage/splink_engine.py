@@ -1,4 +1,4 @@
-"""Compare records with Splink, on DuckDB or Spark: choose blocking rules, train, score pairs."""
+"""Compare records by settings of Splink, on DuckDB or Spark: train, score pairs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,7 @@ from partita.core import FloatArray, IntArray, linked_components
 from partita.errors import InputError, Unavailable
 from partita.files.strict import json_problem
 from partita.files.text import whole_text
-from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import NEAREST, Progress, RecordTable, Scored, Settings
-from partita.linkage.splink_settings import (
-    ALL_PAIRS,
-    DUCKDB,
-    BlockingRule,
-    Dialect,
-    candidate_rules,
-    choose_rules,
-    default_settings,
-    pair_budget,
-)
 from partita.tables import Note
 
 ITERATIONS = 500
@@ -207,8 +196,6 @@ class SplinkEngine(ABC):
     """
 
     link_type: str
-    dialect: Dialect
-    columns: Sequence[Column]
     sizes: Sequence[int]  # of the sources
     seed: int
 
@@ -220,34 +207,10 @@ class SplinkEngine(ABC):
     def query(self, sql: str) -> Mapping[str, NDArray[Any]]:
         """Return the columns of a small result."""
 
-    def counted_pairs(self, rule: BlockingRule) -> int:
-        """Return how many pairs a blocking rule compares."""
-        keys, source = [part.format("") for part in rule.parts], TABLE
-        if rule.exploded:
-            each = f"{self.dialect.explode}({rule.exploded})"
-            keys, source = ["key"], f"(SELECT {each} AS key FROM {TABLE})"
-        known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
-        groups = f"SELECT count(*) AS n FROM {source} WHERE {known} GROUP BY {', '.join(keys)}"
-        found = self.query(f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM ({groups})")
-        return int(found["pairs"][0])
-
-    def settings(self) -> Settings:
-        """Return default settings: comparisons of all columns, rules within the budget."""
-        columns, records = self.columns, sum(self.sizes)
-        rules = [{"blocking_rule": "1=1"}]
-        if records * (records - 1) // 2 > ALL_PAIRS:
-            candidates = candidate_rules(columns)
-            pairs = [self.counted_pairs(rule) for rule in candidates]
-            chosen = choose_rules(candidates, pairs, pair_budget(records))
-            rules = [rule.to_splink() for rule in chosen]
-        if not rules:
-            raise InputError("no two records agree in any column: nothing can be compared")
-        return default_settings(columns, rules, self.link_type, self.dialect)
-
     def fit(self, settings: Settings | None, progress: Progress, note: Note) -> Settings:
-        """Return a trained model: the one given, given settings after training, or the default."""
+        """Return a trained model: the one given, or given settings after training."""
         if settings is None:
-            return self._train(self.settings(), progress, note)
+            raise InputError("Splink needs settings")
         own = {"unique_id_column_name": "record", "source_dataset_column_name": "source"}
         given = settings | own | {"link_type": self.link_type}
         return given if is_trained(given) else self._train(given, progress, note)
@@ -305,11 +268,9 @@ def link_type(sources: int, one_to_one: bool) -> str:
 class DuckEngine(SplinkEngine):
     """A table of records in DuckDB."""
 
-    dialect = DUCKDB
-
     def __init__(self, table: RecordTable, one_to_one: bool, seed: int) -> None:
         self.duckdb, self.splink = _modules()
-        self.table, self.seed, self.columns = table, seed, table.to_compare
+        self.table, self.seed = table, seed
         self.sizes = [table.sources.count(name) for name in table.source_names]
         self.link_type = link_type(len(self.sizes), one_to_one)
         self.connection = self.duckdb.connect()

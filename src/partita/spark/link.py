@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from pyarrow import RecordBatch
 from pyspark.sql import DataFrame, functions
 
-from partita.app.link import given_settings, guessed_types, link_tables
+from partita.app.link import given_settings, link_tables
 from partita.core import Budget
 from partita.errors import InputError, Unavailable
-from partita.linkage.engines import chosen_engine
-from partita.linkage.record_columns import SAMPLE, TOKEN_KINDS, Column, cell_text, prepared
+from partita.linkage.engines import is_for_splink
+from partita.linkage.record_columns import SAMPLE, cell_text
 from partita.linkage.record_tables import (
-    NEAREST,
     SEPARATOR,
     Settings,
     id_column,
@@ -28,13 +27,16 @@ from partita.linkage.record_tables import (
     read_records,
 )
 from partita.linkage.splink_engine import TABLE, SplinkEngine, link_type, splink_errors
-from partita.linkage.splink_settings import DUCKDB, SPARK
 from partita.options import LinkOptions, described
 from partita.spark.clusters import SparkClustering, SparkClusters, on_driver
 from partita.spark.scores import as_spark, identifier
 
-ON_DRIVER = (
-    200_000  # records that the default engine compares on the driver: as many as one machine is for
+ON_DRIVER = 200_000  # records that are compared on the driver: as many as one machine is for
+SPELLED = (  # functions that DuckDB and Spark spell differently
+    ("jaro_winkler_similarity", "jaro_winkler"),
+    ("list_intersect", "array_intersect"),
+    ("len", "size"),
+    ("unnest", "explode"),
 )
 
 
@@ -52,7 +54,6 @@ def link(
     *,
     unique_id: str | None = None,
     ignore: Sequence[str] = (),
-    engine: str | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     one_to_one: bool = False,
     target_precision: float | None = None,
@@ -67,10 +68,9 @@ def link(
 ) -> LinkedOnSpark:
     """Deduplicate a Spark data frame of records, or link a list of them.
 
-    It is `partita.link`. The default engine reads up to 200,000 records on the driver, in the order
-    of their ids, and its rows are those of one machine. More are compared by Splink's Spark
-    backend, as with its settings; the types of columns are then guessed by the first 20,000
-    records. A column of unique ids is needed.
+    It is `partita.link`. Without settings up to 200,000 records are read on the driver, in order of
+    their ids, and the rows are those of one machine. With Splink settings any number is compared by
+    Splink's Spark backend. A column of unique ids is needed.
     """
     options = LinkOptions.of(locals(), budget=budget or Budget())
     tables = [
@@ -82,16 +82,12 @@ def link(
     notes: list[str] = []
     progress("reading records")
     given = given_settings(settings)
-    if chosen_engine(engine, given) == NEAREST:
-        if sum(table.count() for table in tables) <= ON_DRIVER:
-            ordered = [one.orderBy(name).toArrow() for one, name in zip(tables, ids, strict=True)]
-            return _on_driver(ordered, options, tables[0].sparkSession)
-        if engine is not None or given is not None:
-            raise InputError(f"more than {ON_DRIVER:,} records; the engine {NEAREST} is for fewer")
-        notes.append(f"more than {ON_DRIVER:,} records: compared by Splink")
+    if not is_for_splink(given):
+        if sum(table.count() for table in tables) > ON_DRIVER:
+            raise InputError(f"more than {ON_DRIVER:,} records (expected Splink settings)")
+        ordered = [one.orderBy(name).toArrow() for one, name in zip(tables, ids, strict=True)]
+        return _on_driver(ordered, options, tables[0].sparkSession)
     splink = SparkEngine(tables, unique_id, ignore, one_to_one, seed, notes.append)
-    if given is None:
-        notes.append(guessed_types(splink.columns))
     model = splink.fit(_for_spark(given), progress, notes.append)
     progress("scoring pairs")
     scores = splink.score(model).persist()
@@ -119,8 +115,7 @@ def _for_spark(given: Settings | None) -> Settings | None:
     if given is None:
         return None
     text = json.dumps(given)
-    for field in fields(DUCKDB):
-        old, new = (getattr(dialect, field.name) for dialect in (DUCKDB, SPARK))
+    for old, new in SPELLED:
         text = re.sub(rf"\b{old}\(", f"{new}(", text)
     found: Settings = json.loads(text)
     return found | {"sql_dialect": "spark"}
@@ -128,8 +123,6 @@ def _for_spark(given: Settings | None) -> Settings | None:
 
 class SparkEngine(SplinkEngine):
     """A table of records on Spark, whose values are cleaned as on one machine."""
-
-    dialect = SPARK
 
     def __init__(
         self,
@@ -153,7 +146,6 @@ class SparkEngine(SplinkEngine):
                 raise InputError("has no rows; expected records", file="records")
             _check_ids(table, name)
         guessed = read_records(samples, unique_id, ignore, note)
-        self.columns = guessed.to_compare
         self.frame = self._prepared(tables, ids, [*guessed.columns], guessed.month_first).persist()
         self.frame.createOrReplaceTempView(TABLE)
         rows = self.frame.groupBy("source").count().collect()
@@ -169,7 +161,7 @@ class SparkEngine(SplinkEngine):
         columns: Sequence[str],
         month_first: Set[tuple[str, str]],
     ) -> DataFrame:
-        """Return all records with their ids, sources, values and cleaned values."""
+        """Return all records with their ids, sources and values."""
         parts = []
         shared = _share_ids(tables, ids)
         for table, name, source in zip(tables, ids, self.names, strict=True):
@@ -186,8 +178,9 @@ class SparkEngine(SplinkEngine):
         for part in parts[1:]:
             frame = frame.union(part)
         frame = frame.withColumn("record", functions.col("record").cast(kind))
-        schema = ", ".join([f"record {kind}, source string", *_fields(columns, self.columns)])
-        return frame.mapInArrow(_cleaner(self.columns, month_first), schema)
+        types = [f"record {kind}, source string", *(f"`{one}` string" for one in columns)]
+        schema = ", ".join(types)
+        return frame.mapInArrow(_cleaner(month_first), schema)
 
     def linker(self, settings: Settings) -> Any:
         """Return a Splink linker over the table."""
@@ -265,18 +258,7 @@ def _as_text(table: DataFrame, column: str) -> Any:
     )
 
 
-def _fields(columns: Sequence[str], compared: Sequence[Column]) -> Iterator[str]:
-    """Yield the columns of the prepared table with their types."""
-    yield from (f"`{name}` string" for name in columns)
-    for column in compared:
-        yield f"{column.clean} {'double' if column.kind == 'number' else 'string'}"
-        if column.kind in TOKEN_KINDS:
-            yield from (f"{name} array<string>" for name in (column.tokens, column.keys))
-
-
-def _cleaner(
-    columns: Sequence[Column], month_first: Set[tuple[str, str]]
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def _cleaner(month_first: Set[tuple[str, str]]) -> Callable[[Iterable[Any]], Iterator[Any]]:
     def clean(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             values = {name: batch.column(name).to_pylist() for name in batch.schema.names}
@@ -286,6 +268,6 @@ def _cleaner(
                 if name not in ("record", "source")
             }
             found = {"record": values["record"], "source": values["source"], **texts}
-            yield RecordBatch.from_pydict(found | prepared(texts, columns))
+            yield RecordBatch.from_pydict(found)
 
     return clean
