@@ -85,7 +85,7 @@ def compared(one: PanelSet) -> tuple[FloatArray, BoolArray]:
         across = records.source[ends.left] != records.source[ends.right]
         ends = PairEnds(ends.left[across], ends.right[across])
     features = pair_features(records, ends, records.alike(ends))
-    return features, one.truth[ends.left] == one.truth[ends.right]
+    return features.astype(np.float64), one.truth[ends.left] == one.truth[ends.right]
 
 
 def variants(one: PanelSet, rng: np.random.Generator) -> Iterator[PanelSet]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oracles.people import people
 from partita.errors import InputError
-from partita.linkage.record_columns import FEW, guess_columns, guess_kind, iso
+from partita.linkage.record_columns import FEW, cell_text, guess_columns, guess_kind, iso
 from partita.linkage.record_tables import dated, read_records
 from partita.linkage.splink_engine import Patterns, fit_patterns, link_type
 

@@ -105,8 +105,8 @@ BUDGET = Budget(memory=1 << 30, work=1000)  # draws: the error of a value is at 
 class Task:
     """The schema of the records, the linker, and the options of fusion.
 
-    Without a domain, whose schema has types, records are rows of tables. In
-    the slots of `latest`, a later statement of a source supersedes its earlier ones.
+    Without a domain, whose schema has types, records are rows of tables. In the slots of `latest`,
+    a later statement of a source supersedes its earlier ones.
     """
 
     schema: Schema

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from partita.core import BoolArray, FloatArray
-from partita.linkage.pair_features import AT_ONCE, FEATURES
+from partita.linkage.pair_features import AT_ONCE, FEATURES, Features
 
 USED = (
     "words", "grams", "columns", "shared", "rarest", "contained", "overlap", "unshared",
@@ -34,9 +34,9 @@ class LocalModel:
     coefficients: FloatArray
 
     @classmethod
-    def fitted(cls, features: FloatArray, same: BoolArray, different: BoolArray) -> LocalModel:
+    def fitted(cls, features: Features, same: BoolArray, different: BoolArray) -> LocalModel:
         """Fit a logistic regression with a ridge to pairs that are taken for same and different."""
-        columns = [features[:, n] for n in COLUMNS]
+        columns = [features[:, n].astype(np.float64) for n in COLUMNS]
         middle = np.array([_median(column) for column in columns])
         if not same.any() or not different.any():
             nothing = np.zeros(1 + len(USED) + len(MISSING))
@@ -51,14 +51,14 @@ class LocalModel:
         weight = WEIGHT * np.where(right > 0, 1.0 / same.sum(), 1.0 / different.sum())
         return cls(middle, start.mean, start.spread, _regression(rows, right, weight))
 
-    def standardised(self, features: FloatArray) -> FloatArray:
+    def standardised(self, features: Features) -> FloatArray:
         """Return the rows of the regression: 1, standardised values, which values are missing."""
-        used = features[:, COLUMNS]
+        used = features[:, COLUMNS].astype(np.float64)
         values = (np.where(np.isnan(used), self.middle, used) - self.mean) / self.spread
         missing = np.isnan(features[:, MISSING])
         return np.column_stack([np.ones(len(values)), values, missing])
 
-    def log_odds(self, features: FloatArray) -> FloatArray:
+    def log_odds(self, features: Features) -> FloatArray:
         """Return the log-odds of pairs, up to a constant."""
         found = [self.standardised(features[first : first + AT_ONCE]) @ self.coefficients
                  for first in range(0, len(features), AT_ONCE)]  # fmt: skip

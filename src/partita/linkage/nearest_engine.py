@@ -40,6 +40,7 @@ from partita.linkage.pair_features import (
     FEATURES,
     TRUSTED,
     ComparedRecords,
+    Features,
     PairEnds,
     candidate_ends,
     distinct_pairs_of,
@@ -48,6 +49,7 @@ from partita.linkage.pair_features import (
 from partita.linkage.pair_trees import PairTrees, shipped_trees
 from partita.linkage.record_columns import Column
 from partita.linkage.record_tables import NEAREST, Progress, RecordTable, Scored, Settings
+from partita.linkage.substitutions import substituted
 from partita.tables import Note
 
 MIXED = 0.6  # weight of expectation maximisation beside the trees
@@ -69,6 +71,11 @@ BY_CHANCE = 0.05
 # may be of different things (people of one household): at most .42 in the panel, .8 and more in
 # generated tables of households. Where given names differ so, the pairs are of different people.
 UNRELATED, TELLING = 0.6, ("given name",)
+# Of pairs that match, those that have an established word in place of another: .2 in the mean of
+# the panel's sets, at most .43 (restaurants). Where it is UNRELATED and more of the probable pairs,
+# as in tables of products in several sizes, most of these are of different things.
+SUBSTITUTED = 0.2
+WORTHWHILE = -7.0  # log-odds of a pair from which on its words are looked at
 CHANCE = "no two records have more in common than chance explains"
 LARGEST = 300  # records of a provisional cluster whose pairs are all compared
 PER_RECORD = 40  # pairs that are added so, at most
@@ -79,7 +86,7 @@ class ComparedPairs:
     """Pairs, their features, the log-odds of the trees, and how far columns agree."""
 
     ends: PairEnds
-    features: FloatArray
+    features: Features
     trees: FloatArray
     agreement: AgreementLevels
 
@@ -126,6 +133,7 @@ class NearestEngine:
             expanded, odds = self._scored(read)
             rise = consistent_rise(expanded.ends, odds, len(records)) / read.steepness
             read = replace(read, level=read.level + rise)
+        read = self._with_variants(read, pairs)
         read, unrelated, column = self._told_apart(read, pairs)
         odds = self._odds(read, pairs)
         if clean:
@@ -133,12 +141,15 @@ class NearestEngine:
         doubts = self._doubts(level, pairs, odds)
         if column:
             doubts.append(f"probable pairs differ in {column} as random pairs do")
+        if read.variants < 1.0:
+            doubts.append("most probable pairs differ in a word or number that others have too")
         for remark in self._remarks(clean, doubts):
             note(remark)
         return {
             "engine": NEAREST, "clean": bool(clean), "repeated": self.repeated,
             "agreement": agreement.to_dict(),
             "local": read.local.to_dict(), "level": read.level, "error": read.error,
+            "variants": read.variants,
             "estimates": dict(level.estimates), "matches": dict(level.matches),
             "disagreement": level.disagreement, "missed": self._missed(pairs.ends, odds),
             "doubts": doubts, "unknown": CHANCE in doubts, "unrelated": unrelated,
@@ -166,6 +177,23 @@ class NearestEngine:
         elif same_sure.any():
             turn = part.score_above(refined, float((rated & same).sum()))
         return _ReadModel(clean, agreement, local, turn, error), level
+
+    def _with_variants(self, read: _ReadModel, pairs: ComparedPairs) -> _ReadModel:
+        """Return the model with the highest probability of pairs that seem to be variants.
+
+        If a share r of the probable pairs is right, and SUBSTITUTED of these and all others have
+        a word in place of another, the share of all that have is 1 − r·(1 − SUBSTITUTED).
+        """
+        odds = self._odds(read, pairs)
+        same = odds > 0.0
+        if same.sum() < FEWEST:
+            return read
+        swapped = substituted(self.records.texts, _kept(pairs.ends, same))
+        share = float(swapped.mean())
+        if share < UNRELATED:
+            return read
+        right = (1.0 - share) / (1.0 - SUBSTITUTED) * SUBSTITUTED / share
+        return replace(read, variants=max(right, 1e-3))
 
     def _told_apart(self, read: _ReadModel, pairs: ComparedPairs) -> tuple[_ReadModel, float, str]:
         """Return the model, the share of the probable pairs with unrelated values in a column, and
@@ -318,7 +346,7 @@ class NearestEngine:
         is small or pairs are few. Of unrelated values as many are no more alike than the median of
         random pairs as of these.
         """
-        ends = PairEnds(ends.left[same], ends.right[same])
+        ends = _kept(ends, same)
         least = TRUSTED * max(column.information for column in self.records.columns)
         shares: list[tuple[bool, float, Column]] = []
         for own, column, chance in zip(
@@ -335,7 +363,7 @@ class NearestEngine:
         _, share, which = max(found, key=lambda one: one[:2], default=(False, 0.0, None))
         return share, which
 
-    def _by_chance(self, features: FloatArray) -> FloatArray:
+    def _by_chance(self, features: Features) -> FloatArray:
         """Return how many pairs of all would have as much in common by chance, at most.
 
         Shared words with the rarities r occur together by chance in e^−Σr of the pairs. The
@@ -344,7 +372,9 @@ class NearestEngine:
         """
         count = len(self.records)
         names = ("filled", "bits", "shared")
-        columns, bits, shared = (features[:, FEATURES.index(name)] for name in names)
+        columns, bits, shared = (
+            features[:, FEATURES.index(name)].astype(np.float64) for name in names
+        )
         surprise = bits * np.log(max(count, 2))
         total, term = np.zeros(len(features)), np.exp(-surprise)
         for k in range(int(columns.max(initial=0.0))):
@@ -369,7 +399,13 @@ class NearestEngine:
         """Return log-odds, nearer to even where the level is in doubt."""
         score = pairs.trees + MIXED * self._em(read.agreement, pairs)
         score = score + read.local.log_odds(pairs.features) - read.level
-        return np.asarray(read.steepness * score)
+        odds = np.asarray(read.steepness * score)
+        if read.variants < 1.0:
+            highest = np.log(read.variants) - np.log1p(-read.variants)
+            near = np.flatnonzero(odds > WORTHWHILE)
+            swapped = substituted(self.records.texts, _kept(pairs.ends, near))
+            odds[near[swapped]] = np.minimum(odds[near[swapped]], highest)
+        return odds
 
     def _expanded(self, ends: PairEnds, odds: FloatArray) -> PairEnds:
         """Return the pairs and all others within provisional clusters that are not too large."""
@@ -459,6 +495,7 @@ class _ReadModel:
     local: LocalModel
     level: float
     error: float
+    variants: float = 1.0
 
     @property
     def steepness(self) -> float:
@@ -477,9 +514,12 @@ class _ReadModel:
             )
         local = LocalModel.from_dict(model["local"])
         return cls(bool(model["clean"]), agreement, local, float(model["level"]),
-                   float(model["error"]))  # fmt: skip
+                   float(model["error"]), float(model.get("variants", 1.0)))  # fmt: skip
 
 
 def _across(ends: PairEnds, source: IntArray) -> PairEnds:
-    kept = source[ends.left] != source[ends.right]
+    return _kept(ends, source[ends.left] != source[ends.right])
+
+
+def _kept(ends: PairEnds, kept: BoolArray | IntArray) -> PairEnds:
     return PairEnds(ends.left[kept], ends.right[kept])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.core import FloatArray, IntArray
 from partita.linkage.neighbours import TextVectors, gram_vectors, nearest_rows, word_vectors
@@ -30,6 +31,9 @@ FEATURES = (
     "lead_low", "lead_high", "clear_low", "clear_high", "close_low", "close_high", "lengths",
     "bits_lead_low", "bits_lead_high",
 )  # fmt: skip
+
+
+Features = NDArray[np.float32]
 
 
 class PairEnds(NamedTuple):
@@ -120,7 +124,7 @@ class ComparedRecords:
     codes: TextVectors
     columns: Sequence[ColumnValues]
     chance: Sequence[FloatArray]
-    lengths: IntArray
+    texts: Sequence[str]
 
     @classmethod
     def of(cls, table: RecordTable) -> ComparedRecords:
@@ -136,10 +140,14 @@ class ComparedRecords:
         ends = random_pairs(source, RANDOM)
         chance = [_known(np.sort(column.similarities(ends))) for column in columns]
         return cls(source, word_vectors(texts), gram_vectors(texts), word_vectors(codes), columns,
-                   chance, np.array([len(text) for text in texts]))  # fmt: skip
+                   chance, texts)  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.source)
+
+    @property
+    def lengths(self) -> IntArray:
+        return np.array([len(text) for text in self.texts])
 
     def alike(self, ends: PairEnds) -> FloatArray:
         """Return how alike the values of pairs are (pairs × columns), nan where one is missing."""
@@ -226,19 +234,20 @@ def _equal_values(cells: IntArray) -> tuple[IntArray, IntArray]:
     return np.concatenate(left), np.concatenate(right)
 
 
-def pair_features(records: ComparedRecords, ends: PairEnds, alike: FloatArray) -> FloatArray:
+def pair_features(records: ComparedRecords, ends: PairEnds, alike: FloatArray) -> Features:
     """Return the features of pairs, a row for each; nan where a value is missing.
 
-    `alike` are the similarities of their columns.
+    They have few digits, as those on which the trees were trained. `alike` are the similarities of
+    the columns of pairs.
     """
-    found = np.empty((len(ends.left), len(FEATURES)))
+    found = np.empty((len(ends.left), len(FEATURES)), dtype=np.float32)
     for first in range(0, len(found), AT_ONCE):
         part = slice(first, first + AT_ONCE)
         own = PairEnds(ends.left[part], ends.right[part])
         for name, values in _own_features(records, own, alike[part]).items():
             found[part, FEATURES.index(name)] = values
     names = ("words", "grams", "columns", "bits")
-    words, grams, mean, bits = (found[:, FEATURES.index(name)].copy() for name in names)
+    words, grams, mean, bits = (found[:, FEATURES.index(n)].astype(np.float64) for n in names)
     whole = (words + grams + np.where(np.isnan(mean), grams, mean)) / 3.0
     leads = _rivals(records, ends, bits, "bits_")
     among = _rivals(records, ends, whole, "") | {

@@ -10,11 +10,13 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.compilation import kernel
 from partita.core import BoolArray, FloatArray, IntArray
 
 MODEL = "pair_trees.json"
+AT_ONCE = 1 << 18  # pairs whose features are held with all digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +57,15 @@ class PairTrees:
             np.array(model["value"], dtype=np.float64),
         )
 
-    def log_odds(self, values: FloatArray) -> FloatArray:
+    def log_odds(self, values: NDArray[Any]) -> FloatArray:
         """Return the log-odds of pairs, which are rows of features."""
-        found: FloatArray = self.start + tree_sums(
-            np.ascontiguousarray(values, dtype=np.float64), self.roots, self.feature,
-            self.threshold, self.left, self.right, self.missing_left, self.value,
-        )  # fmt: skip
+        found = np.empty(len(values))
+        for first in range(0, len(values), AT_ONCE):
+            part = np.ascontiguousarray(values[first : first + AT_ONCE], dtype=np.float64)
+            found[first : first + AT_ONCE] = self.start + tree_sums(
+                part, self.roots, self.feature, self.threshold, self.left, self.right,
+                self.missing_left, self.value,
+            )  # fmt: skip
         return found
 
 

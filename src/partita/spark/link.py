@@ -111,10 +111,10 @@ def _on_driver(tables: Sequence[Any], options: LinkOptions, session: Any) -> Lin
 
 
 def _for_spark(given: Settings | None) -> Settings | None:
-    """Return settings with Spark's names of the functions that DuckDB calls otherwise."""
+    """Return settings with Spark's quotes, and names of functions that DuckDB calls otherwise."""
     if given is None:
         return None
-    text = json.dumps(given)
+    text = json.dumps(given).replace(r"\"", "`")
     for old, new in SPELLED:
         text = re.sub(rf"\b{old}\(", f"{new}(", text)
     found: Settings = json.loads(text)
