@@ -8,8 +8,9 @@ from the pairs with scores from .01 to .99, as a person would judge them. Bits p
 the other compared pairs; F1 is that of all pairs. Values are means over draws.
 
 With --scores the tables of scores of a folder (research/score_records.py writes them) are labelled
-in the order in which `partita cluster --to-label` asks. The columns are bits and reliability error
-of the pairs without a label, and F1 less that of the best of 20 thresholds up to .99.
+in the order in which `partita cluster --to-label` asks. By the number of labels there are the
+reliability error of the pairs without a label, F1 less that of the best of 20 thresholds up to .99,
+and the bits of these pairs.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def main() -> None:
     parser.add_argument("--scores", type=Path)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--labels", type=int, nargs="+", default=[0, 25, 50, 100, 200])
+    parser.add_argument("--labels", type=int, nargs="+", default=[0, 10, 25, 50, 100, 200])
     arguments = parser.parse_args()
     if arguments.scores is not None:
         for line in score_curve(arguments.scores, arguments.only, arguments.labels):
@@ -87,9 +88,10 @@ def measured(
 
 
 def score_curve(folder: Path, only: Sequence[str], counts: Sequence[int]) -> Iterator[str]:
-    """Yield the rows of the curve of all tables of scores in a folder."""
-    yield "| table | labels | bits per pair | error | F1 − best threshold |"
-    yield "| --- | --- | --- | --- | --- |"
+    """Yield the rows of the curve of all tables of scores in a folder, and their means."""
+    yield f"| table | {' | '.join(map(str, counts))} |"
+    yield "| --- |" + " --- |" * len(counts)
+    every: dict[int, list[tuple[float, float, float]]] = {count: [] for count in counts}
     for file in sorted(folder.glob("*.truth.csv")):
         name = file.name.removesuffix(".truth.csv")
         if only and name not in only:
@@ -101,7 +103,16 @@ def score_curve(folder: Path, only: Sequence[str], counts: Sequence[int]) -> Ite
         for count in counts:
             if count < len(scores):
                 bits, error, f1 = _labelled_scores(scores, truth, first, count)
-                yield f"| {name} | {count} | {bits:.4f} | {error:.3f} | {f1 - best:+.3f} |"
+                every[count].append((error, f1 - best, bits))
+        cells = [_cell(every[count][-1]) if count < len(scores) else "" for count in counts]
+        yield f"| {name} | {' | '.join(cells)} |"
+    means = [_cell(np.mean(every[count], axis=0)) for count in counts]
+    yield f"| mean | {' | '.join(means)} |"
+
+
+def _cell(figures: Sequence[float]) -> str:
+    error, f1, bits = figures
+    return f"{error:.3f}, {f1:+.3f}, {bits:.3f}"
 
 
 def best_threshold(scores: pd.DataFrame, truth: dict[str, str]) -> float:

@@ -133,8 +133,9 @@ class NearestEngine:
             expanded, odds = self._scored(read)
             rise = consistent_rise(expanded.ends, odds, len(records)) / read.steepness
             read = replace(read, level=read.level + rise)
-        read = self._with_variants(read, pairs)
         read, unrelated, column = self._told_apart(read, pairs)
+        if not column:
+            read = self._with_variants(read, pairs)
         odds = self._odds(read, pairs)
         if clean:
             odds = matched_odds(odds, matching_messages(pairs.ends, odds, self.labels))
