@@ -589,15 +589,15 @@ def test_two_of_the_same_do_not_make_a_third_more_probable() -> None:
 def test_pairs_to_label_are_spread_and_uncertain_ones_come_more_often() -> None:
     theta = np.linspace(-8.0, 8.0, 4000)
     p = 1.0 / (1.0 + np.exp(-theta))
-    chosen = pairs_to_label(theta, p, 50)
+    chosen = pairs_to_label(p, 50)
     assert len(set(chosen.tolist())) == 50
-    assert chosen.tolist() == pairs_to_label(theta, p, 50).tolist()
+    assert chosen.tolist() == pairs_to_label(p, 50).tolist()
     for few in (chosen[:8], chosen):
         assert theta[few].min() < -1.5
         assert theta[few].max() > 1.5
     assert (np.abs(theta[chosen]) < 4.0).mean() > 0.6
-    assert len(pairs_to_label(theta[:3], p[:3], 50)) == 3
-    assert not len(pairs_to_label(theta[:0], p[:0], 50))
+    assert len(pairs_to_label(p[:3], 50)) == 3
+    assert not len(pairs_to_label(p[:0], 50))
 
 
 def test_answered_questions_are_labels_and_others_are_skipped() -> None:
