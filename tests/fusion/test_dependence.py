@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from partita.fusion import slot
 from partita.fusion.claims import Claims
 from partita.fusion.dependence import claim_weights
 from partita.fusion.estimation import Rates, expect
@@ -107,12 +109,10 @@ def test_few_claims_and_bare_majorities_are_warned_about():
 def test_one_claim_is_not_tempered_and_many_are():
     rows = [("ann", "x", "v", "Rome"), *((s, "y", "v", "Oslo") for s in ("ann", "bob", "cy"))]
     given = {"ann": 0.8, "bob": 0.8, "cy": 0.8}
-    plain, tempered = (
-        answers_by_object(
-            fuse_slots(Claims.of(rows), FusionSettings(OPEN, reliabilities=given, independent=i))
-        )
-        for i in (True, False)
-    )
+    settings = FusionSettings(OPEN, reliabilities=given)
+    tempered = answers_by_object(fuse_slots(Claims.of(rows), settings))
+    with patch.object(slot, "temper", lambda belief: belief):
+        plain = answers_by_object(fuse_slots(Claims.of(rows), settings))
     assert tempered["x", "v"].values[0].probability == plain["x", "v"].values[0].probability
     assert tempered["y", "v"].values[0].probability < plain["y", "v"].values[0].probability
     assert tempered["y", "v"].unknown > plain["y", "v"].unknown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,10 +76,10 @@ def _posteriors(rows, given_):
     for left_out in rows:
         rest = [row for row in rows if row[1] == left_out[1] and row != left_out]
         others = [row for row in rows if row[1] != left_out[1]]
-        belief = fuse_slots(
-            Claims.of([*rest, *others]),
-            FusionSettings(OPEN, reliabilities=given_, independent=True),
-        )
+        with patch.object(slot, "temper", lambda belief: belief):
+            belief = fuse_slots(
+                Claims.of([*rest, *others]), FusionSettings(OPEN, reliabilities=given_)
+            )
         assert len({value for *_, value in [*rest, *others]}) <= len(size)
         values = answers_by_object(belief)[left_out[1], "v"].values
         yield (values[0].probability, values[1].probability if len(values) > 1 else 0.0)

@@ -34,7 +34,7 @@ class FusionSettings:
 
     `separator` says that objects are pairs LEFT_RIGHT with at most one match per side. `truths` are
     values known by object and slot. `discount` leaves copied claims out. `fixed` are
-    parameters estimated before. With `independent`, sources are taken to err independently.
+    parameters estimated before.
     """
 
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -44,7 +44,6 @@ class FusionSettings:
     separator: str | None = None
     discount: bool = False
     fixed: Mapping[str, Parameters] = field(default_factory=dict)
-    independent: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,9 +134,7 @@ def _slot(claims: Claims, name: str, settings: FusionSettings) -> list[SlotBelie
     slot_claims = add_truths(slot_claims, name, settings.truths, kind, nesting)
     reliabilities = {**claims.reliabilities, **checked_reliabilities(settings.reliabilities)}
     separator = settings.separator
-    slot = SlotTask(
-        name, kind, settings.reading, reliabilities, fixed, independent=settings.independent
-    )
+    slot = SlotTask(name, kind, settings.reading, reliabilities, fixed)
     if separator is not None:
         slot = replace(slot, condition=partial(one_to_one, separator=separator))
     if kind == STATE:

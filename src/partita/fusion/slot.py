@@ -102,8 +102,7 @@ def closed_rates(reliability: float, values: int) -> FloatArray:
 class SlotTask:
     """A slot's name and kind, how its values are parsed, and the reliabilities of its sources.
 
-    `condition` is applied to the belief before it is tempered. With `independent`, sources are
-    taken to err independently.
+    `condition` is applied to the belief before it is tempered.
     """
 
     name: str
@@ -112,7 +111,6 @@ class SlotTask:
     reliabilities: Mapping[str, float] = field(default_factory=dict)
     fixed: Parameters | None = None
     condition: Callable[[SlotBelief], SlotBelief] = lambda belief: belief
-    independent: bool = False
 
 
 def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
@@ -125,8 +123,6 @@ def fuse_slot(claims: Claims, slot: SlotTask) -> SlotBelief:
         blocs = fixed_blocs(slot.fixed)
         belief = temper(slot.condition(_believe_blocs(parsed, slot, blocs, lexicon)))
         return most_detailed(belief) if slot.reading.most_detailed else belief
-    if slot.independent:
-        return slot.condition(_believe(parsed, slot, {}, lexicon))
     belief = _believe_blocs(parsed, slot, _dependence(parsed, slot, lexicon), lexicon)
     tempering, held_out = _tempering(parsed, slot, belief)
     parameters = replace(belief.parameters, tempering=tempering)
@@ -316,7 +312,7 @@ def _with_shared_errors(
     problem: EstimationProblem, parsed: ParsedSlot, slot: SlotTask
 ) -> EstimationProblem:
     """Return the problem with the shared errors of its claims, where wrong claims may share any."""
-    if slot.independent or slot.kind in SETS:  # parts of a set that differ may all be true
+    if slot.kind in SETS:  # parts of a set that differ may all be true
         return replace(problem, spread=None)
     if problem.spread is None:
         return problem
