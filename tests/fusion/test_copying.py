@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import poisson
 
 from partita.fusion.claims import Claims
-from partita.fusion.copying import MIN_SHARED, Copying, _unusual_pairs, without_copies
+from partita.fusion.copying import MIN_SHARED, _unusual_pairs, without_copies
 from partita.fusion.fuse import FusionSettings, answers_by_object, changes_without, fuse_slots
 
 
@@ -69,11 +67,8 @@ def test_only_what_the_copier_repeats_is_left_out():
         ("two", "x", "d", "1951"),
         ("one", "x", "d", "1951"),
     ]
-    copy = Copying("c", "one", "two", common=2, shared=4, expected=1.0, significance=0.0)
-    found = without_copies(Claims.of(rows), [copy])
+    found = without_copies(Claims.of(rows), [("c", "one", "two")])
     assert set(rows) - set(rows_of(found)) == {("two", "x", "c", "Rome")}
-    rarely = replace(copy, expected=3.0)
-    assert len(without_copies(Claims.of(rows), [rarely])) == len(rows)
 
 
 def test_independent_sources_are_not_accused():
@@ -128,3 +123,25 @@ def test_a_copy_of_a_source_is_named_and_without_its_claims_changes_nothing(seed
     assert probabilities[0].keys() == probabilities[1].keys()
     moved = [abs(p - probabilities[1][pair]) for pair, p in probabilities[0].items()]
     assert max(moved) <= 0.02
+
+
+@pytest.mark.parametrize("copied", ["s0", "s11"])
+def test_a_copy_of_a_source_in_a_group_is_left_out_too(copied: str):
+    """Its wrong claims are shared by the whole group, so that they say nothing of one source."""
+    rng = np.random.default_rng(7)
+    rows = []
+    for n in range(250):
+        feed = f"t{n}" if rng.random() < 0.6 else f"w{n} {rng.integers(20)}"
+        for s in range(12):
+            value = feed if s < 5 else f"t{n}"
+            stated = value if rng.random() < 0.85 else f"w{n} {rng.integers(20)}"
+            rows.append((f"s{s}", f"o{n}", "v", stated))
+    more = [*rows, *(("copy", o, p, v) for s, o, p, v in rows if s == copied)]
+    before, after = (
+        answers_by_object(fuse_slots(Claims.of(some), FusionSettings({"": "open"}, discount=True)))
+        for some in (rows, more)
+    )
+    for key, answer in before.items():
+        later = {one.value: one.probability for one in after[key].values}
+        for one in answer.values:
+            assert later[one.value] == pytest.approx(one.probability, abs=0.02)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from partita.core import FloatArray
 from partita.fusion.belief import SlotBelief
-from partita.fusion.claims import Claims
-from partita.fusion.dependence import count_common
+from partita.fusion.claims import TRUTHS, Claims
+from partita.fusion.dependence import ALWAYS, agreeing_pairs, count_common
 
+Copied = tuple[str, str, str]  # a slot, the original and the copier
 WRONG_BELOW = 0.5  # a less probable claim counts as wrong
 MIN_SHARED = 3  # shared wrong values
 SIGNIFICANCE = 1e-3
@@ -36,6 +37,10 @@ class Copying:
     expected: float
     significance: float
     dependence: float = 1.0
+
+    @property
+    def pair(self) -> Copied:
+        return self.slot, self.original, self.copier
 
     @property
     def share(self) -> float:
@@ -88,19 +93,30 @@ def _unusual_pairs(shared: FloatArray, expected: FloatArray) -> list[tuple[int, 
     return [(int(a[n]), int(b[n]), float(tail[n])) for n in chosen.tolist()]
 
 
-def without_copies(claims: Claims, copies: Sequence[Copying]) -> Claims:
-    """Leave out the claims that a copier shares with its original, if most are copied.
+def find_twins(belief: SlotBelief) -> list[Copied]:
+    """Return pairs of sources that nearly always agree, though they agree with others less.
 
-    A small confidence in a rare value would be nearly as good as certainty.
+    This does not depend on what is believed.
     """
+    statements = belief.parsed.statements
+    claims = dict(zip(statements.sources, np.bincount(statements.source).tolist(), strict=True))
+    twins = []
+    for pair, rho in agreeing_pairs(statements, TRUTHS).items():
+        if rho >= ALWAYS:
+            original, copier = sorted(pair, key=lambda name: (-claims[name], name))
+            twins.append((belief.name, original, copier))
+    return twins
+
+
+def without_copies(claims: Claims, copies: Iterable[Copied]) -> Claims:
+    """Leave out the claims that a copier shares with its original."""
     names, slots = (
         {name: n for n, name in enumerate(listed)} for listed in (claims.sources, claims.slots)
     )
     key = (claims.object * len(claims.slots) + claims.slot) * len(claims.values) + claims.value
     copied = np.zeros(len(claims), dtype=np.bool_)
-    for copy in copies:
-        if copy.share >= COPIED:
-            original = key[claims.source == names[copy.original]]
-            own = (claims.source == names[copy.copier]) & (claims.slot == slots[copy.slot])
-            copied |= own & np.isin(key, original)
+    for slot, original, copier in copies:
+        stated = key[claims.source == names[original]]
+        own = (claims.source == names[copier]) & (claims.slot == slots[slot])
+        copied |= own & np.isin(key, stated)
     return claims.only(~copied)

@@ -22,7 +22,7 @@ from partita.fusion.answers import SlotAnswer, answers
 from partita.fusion.belief import Parameters, SlotBelief
 from partita.fusion.claim_files import SAME
 from partita.fusion.claims import Claims, checked_reliabilities, distinct, join_claims
-from partita.fusion.copying import Copying, find_copying, without_copies
+from partita.fusion.copying import COPIED, Copying, find_copying, find_twins, without_copies
 from partita.fusion.kinds import STATE, TYPED, Kind, Reading, checked_kind, likely_kind
 from partita.fusion.slot import SlotTask, add_truths, fuse_slot
 from partita.fusion.states import fuse_states
@@ -95,9 +95,14 @@ def fuse_slots(
         kept = [n for n, name in enumerate(claims.slots) if name in names]
         claims, used = (one.only(np.isin(one.slot, kept)) for one in (claims, used))
     copies = tuple(one for belief in beliefs for one in find_copying(belief))
-    if settings_.discount and copies:
-        rest = without_copies(used, copies)
-        beliefs = [belief for name in names for belief in _slot(rest, name, settings_)]
+    if settings_.discount:
+        twins = [pair for belief in beliefs for pair in find_twins(belief)]
+        if twins:  # first, so that what is found of the other sources is as without them
+            used = without_copies(used, twins)
+            beliefs = [belief for name in names for belief in _slot(used, name, settings_)]
+        found = (one for belief in beliefs for one in find_copying(belief))
+        used = without_copies(used, [one.pair for one in found if one.share >= COPIED])
+        beliefs = [belief for name in names for belief in _slot(used, name, settings_)]
     return Fused(claims, settings_, tuple(beliefs), copies)
 
 
