@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.fusion import slot
+from partita.fusion.belief import Tempering
 from partita.fusion.claims import Claims, join_claims
 from partita.fusion.dependence import dependent_claims
 from partita.fusion.fuse import FusionSettings, answers_by_object, fuse_slots
@@ -23,6 +25,7 @@ from partita.fusion.held_out import (
     log_likelihoods,
 )
 from partita.fusion.hierarchy import Nesting, flat_order, nested_order
+from partita.fusion.tempering import tempered
 from partita.fusion.value_reading import claim_statements
 from partita.views.fusion import claims_text, fused_json
 
@@ -246,6 +249,18 @@ def test_claims_outside_the_others_raise_unknown_and_agreement_lowers_it():
     assert nothing.unknown == 1.0
 
 
+def test_no_value_overtakes_the_best_on_a_line_through_the_odds():
+    rows = [(f"s{k}", f"o{n}", "v", f"{n} {k}") for n in range(40) for k in range(2)]
+    rows += [("s0", f"p{n}", "v", "same") for n in range(20)]
+    [belief] = fuse_slots(Claims.of(rows), FusionSettings(kinds=OPEN)).slots
+    line = Tempering(0.1, 0.4, level=-2.0, slope=1.3)
+    belief = replace(belief, parameters=replace(belief.parameters, tempering=line))
+    values, unknown = tempered(belief)
+    best = values[belief.starts[:-1]][belief.object]
+    assert (values <= best + 1e-12).all()
+    np.testing.assert_allclose(np.bincount(belief.object, values) + unknown, 1.0, atol=1e-9)
+
+
 def test_a_notebook_shows_how_far_to_believe_claims():
     import pandas as pd
 
@@ -276,6 +291,8 @@ def test_known_truths_correct_the_odds_of_a_feed_that_most_sources_show():
     claims = Claims.of(rows)
     given = {pair: truths[pair] for pair in list(truths)[:100]}
     [slot] = fuse_slots(claims, FusionSettings(kinds=OPEN, truths=given)).slots
+    tempering = slot.parameters.tempering
+    assert tempering.level != 0.0
     best = {o: v for o, v in slot.best().items() if (o, "v") not in given}
     stated = np.mean([p for _, p in best.values()])
     right = np.mean([v == truths[o, "v"] for o, (v, _) in best.items()])

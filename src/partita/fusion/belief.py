@@ -18,13 +18,16 @@ from partita.fusion.value_reading import ParsedSlot
 class Tempering:
     """How far a posterior is believed: correlation ρ of errors, and the weight of shares of claims.
 
-    `unknown` is a factor of *unknown*. `fitted` is the number of known truths that were used.
+    `unknown` is a factor of *unknown*. `fitted` is the number of known truths that were used; they
+    also give a `level` and `slope` of the log odds of the best value.
     """
 
     correlation: float = 0.0
     share: float = 0.0
     unknown: float = 1.0
     fitted: int = 0
+    level: float = 0.0
+    slope: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

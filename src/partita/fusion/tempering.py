@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from partita.core import FloatArray
+from partita.core import BoolArray, FloatArray
 from partita.fusion.belief import SlotBelief, Tempering
 from partita.fusion.dependence import claim_weights
 from partita.fusion.held_out import (
@@ -20,11 +20,15 @@ from partita.fusion.held_out import (
     exponents_of,
     raised,
 )
+from partita.pairs.models import probability
 
 SHARE = 0.5  # of the rate at which wrong claims agree; chosen by benchmarks/bench_fusion.py
 CLOSED_CORRELATION = 0.1  # of closed slots and sets, where agreement of wrong claims tells little
 DOUBT = 0.05  # a correlation that is little beside it hardly matters
 MIN_PROBABILITY = 1e-6
+MIN_SLOPE = 0.05
+CERTAIN = 1e-9  # what is left of a best value that is not changed
+NEWTON_STEPS = 20
 
 
 def default_correlation(concentration: float | None) -> float:
@@ -60,7 +64,41 @@ def tempered(belief: SlotBelief) -> tuple[FloatArray, FloatArray]:
         stated = (1.0 - unknown)[belief.object] * claim_shares(belief)
         mixed = (1.0 - tempering.share) * values + tempering.share * stated
         values = _in_order(mixed, values, belief) if belief.parsed.kind == "closed" else mixed
-    return values, unknown
+    if (tempering.level, tempering.slope) == (0.0, 1.0):
+        return values, unknown
+    return _recalibrated(belief, values, unknown)
+
+
+def _recalibrated(
+    belief: SlotBelief, values: FloatArray, unknown: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Change the log odds of the best values; the others share the rest as before, none overtakes.
+
+    What is certain stays.
+    """
+    tempering = belief.parameters.tempering
+    objects = np.flatnonzero(np.diff(belief.starts) > 0)
+    order = np.lexsort((-values, belief.object))
+    best = order[belief.starts[objects]]
+    first = values[best]
+    last = belief.starts[objects + 1] - 1
+    second = values[order[np.minimum(belief.starts[objects] + 1, last)]]
+    left = 1.0 - first
+    sure = left < CERTAIN
+    odds = np.where(last > belief.starts[objects], second, 0.0) / np.where(sure, 1.0, left)
+    changed = probability(tempering.level + tempering.slope * _log_odds(first))
+    changed = np.where(sure, first, np.maximum(changed, odds / (1.0 + odds)))
+    rest = np.ones(len(unknown))
+    rest[objects] = np.where(sure, 1.0, (1.0 - changed) / np.where(sure, 1.0, left))
+    values = values * rest[belief.object]
+    values[best] = changed
+    return values, unknown * rest
+
+
+def _log_odds(values: FloatArray) -> FloatArray:
+    inside = np.clip(values, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
+    logs: FloatArray = np.log(inside) - np.log1p(-inside)
+    return logs
 
 
 def _in_order(mixed: FloatArray, before: FloatArray, belief: SlotBelief) -> FloatArray:
@@ -153,9 +191,32 @@ def fit_tempering(
     logs = np.array(cells) + np.array([DOUBT, 0.0, 0.0])
     logs[:, [0, 2]] = np.log(logs[:, [0, 2]])
     correlation, share, unknown = (weights @ logs / weights.sum()).tolist()
-    return Tempering(
-        max(np.exp(correlation) - DOUBT, 0.0), share, float(np.exp(unknown)), len(truths)
-    )
+    correlation, unknown = max(float(np.exp(correlation)) - DOUBT, 0.0), float(np.exp(unknown))
+    stated = truths.mixed(*truths.tempered(correlation, unknown), share)
+    best = truths.first(stated)
+    level, slope = _calibrating_line(stated[best], truths.likelihood[best] > 0)
+    return Tempering(correlation, share, unknown, len(truths), level, slope)
+
+
+def _calibrating_line(stated: FloatArray, right: BoolArray) -> tuple[float, float]:
+    """Return a level and slope of the log odds of the best values.
+
+    They have a standard normal prior around 0 and 1, and count with the probability that there is
+    such a line, which was as likely as none before the truths were seen.
+    """
+    columns = np.stack([np.ones(len(stated)), _log_odds(stated)], axis=1)
+    signs, plain = np.where(right, 1.0, -1.0), np.array([0.0, 1.0])
+    line = plain.copy()
+    for _ in range(NEWTON_STEPS):
+        likely = probability(columns @ line)
+        curvature = (columns * (likely * (1.0 - likely))[:, None]).T @ columns + np.eye(2)
+        line += np.linalg.solve(curvature, columns.T @ (right - likely) - (line - plain))
+        line[1] = max(line[1], MIN_SLOPE)
+    losses = [float(np.logaddexp(0.0, -signs * (columns @ one)).sum()) for one in (plain, line)]
+    evidence = losses[0] - losses[1] - float(((line - plain) ** 2).sum()) / 2
+    evidence -= float(np.linalg.slogdet(curvature)[1]) / 2
+    line = plain + float(probability(np.array(evidence))) * (line - plain)
+    return float(line[0]), float(line[1])
 
 
 def _known_truths(belief: SlotBelief, truths: dict[int, int]) -> HeldOutClaims:
