@@ -159,6 +159,10 @@ def test_weights_of_columns_add_up_to_the_score(linked: partita.LinkedRecords) -
         assert "two random records" in str(found)
 
 
+def test_a_result_is_shown_as_one_line(linked: partita.LinkedRecords) -> None:
+    assert repr(linked) == f"Clusters({len(linked)} records in {linked.summary.clusters} clusters)"
+
+
 def test_explained_in_the_terminal(tmp_path: Path) -> None:
     scores = tmp_path / "scores.csv"
     scores.write_text("left,right,probability\na,b,.9\nb,c,.8\na,c,.4\nd,e,.7\n")

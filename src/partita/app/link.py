@@ -41,7 +41,7 @@ WIDTH, BELOW_RECALL, WIDTH_BY_DOUBT, NEARLY = 1.5, 1.0, 0.5, 0.95
 MATTERS = 0.5  # P(probable pairs are different because of a column with unrelated values): a choice
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LinkedRecords(Clusters):
     """Clusters of records, with the trained model and what was noted on the way.
 
