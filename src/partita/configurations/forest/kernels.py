@@ -69,7 +69,8 @@ def fill_tree_weights(weights, size, apart, w):  # type: ignore[no-untyped-def]
     `weights` (n × n, below the diagonal) has the weights of edges, `size` the records of each node
     and `apart` a mask of the nodes that it must differ from; `w` (2^n) belongs to the caller. Of at
     most 14 nodes these are plain numbers: a product has at most 13 edges, each between e^−45 and
-    e^45.
+    e^45; of 15 to 18 if no edge weighs more than e^35 (what is then too small for a number is much
+    less than the product of the same nodes apart).
     """
     n = len(size)
     links, out = np.empty(1 << n), np.empty(1 << n)

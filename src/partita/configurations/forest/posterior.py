@@ -41,7 +41,8 @@ from partita.core import (
 from partita.core.configurations import mean_linkage
 from partita.errors import InputError, TooLarge, Unavailable
 
-EXACT = 14  # groups up to which tables over subsets answer: products of weights are plain numbers
+EXACT = 14  # groups up to which tables over subsets answer at once
+LARGEST = 18  # … and up to which they can, where draws do not or an exact answer is asked for
 DRAWS = 4000  # from which the error of a pair is at most .008
 CHUNK = 250
 MIN_KEPT_DRAWS = 1e-3  # share of draws that must keep all cannot-links
@@ -77,12 +78,17 @@ def of_graph(graph: Graph, budget: Budget, seed: int = 0, method: str = "auto") 
 
 def _connected(graph: Graph, budget: Budget, seed: int, method: str) -> Posterior:
     n = len(graph)
-    if method == "exact" and n > EXACT:
-        needs, has = f"tables over 2^{n} subsets", f"2^{EXACT}"
+    if method == "exact" and n > LARGEST:
+        needs, has = f"tables over 2^{n} subsets", f"2^{LARGEST}"
         raise TooLarge(f"an exact answer for {n} templates", needs, has, "the method sampled does")
-    if n <= EXACT and method != "sampled":
+    if method == "exact" or (method == "auto" and n <= EXACT):
         return SubsetPosterior(TreeWeights(graph), budget)
-    return SampledForest(graph, budget, seed)
+    try:
+        return SampledForest(graph, budget, seed)
+    except Unavailable:
+        if method == "auto" and n <= LARGEST:
+            return SubsetPosterior(TreeWeights(graph), budget)
+        raise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,6 +257,7 @@ def clopper_pearson(draws: int, level: float = 0.6827) -> tuple[FloatArray, Floa
     return successes / draws, low, high
 
 
+HEAVIEST = 35.0  # log-weight of an edge: products of 17, summed over all trees, are plain numbers
 LINKAGES = (0.2, 0.3, 0.4, 0.5)  # mean probabilities from which clusters are joined
 
 
@@ -261,6 +268,12 @@ def subset_log_weights(graph: Graph) -> FloatArray:
     apart = np.zeros(len(graph), dtype=np.int64)
     np.bitwise_or.at(apart, graph.apart[:, 0], 1 << graph.apart[:, 1])
     np.bitwise_or.at(apart, graph.apart[:, 1], 1 << graph.apart[:, 0])
-    fill_tree_weights(graph.dense(), graph.sizes, apart, w := np.empty(1 << len(graph)))
+    weights = graph.dense()
+    heaviest = math.log(max(1.0, weights.max(initial=0.0)))
+    scale = max(0.0, heaviest - HEAVIEST) if len(graph) > EXACT else 0.0
+    fill_tree_weights(
+        weights * math.exp(-scale), graph.sizes, apart, w := np.empty(1 << len(graph))
+    )
+    edges = np.bitwise_count(np.arange(len(w))) - 1.0
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(w, out=w))
+        return np.asarray(np.log(w, out=w) + scale * edges)
