@@ -17,8 +17,9 @@ if TYPE_CHECKING:  # imported by name, when one of their commands is called
 
     __all__ = ["records", "research", "run", "solve", "store"]
 
-# Commands that multiply no large matrices: threads for that would only spin for a while.
-SINGLE_THREADED = ("solve",)
+# Commands that multiply no large matrices: threads for that would only spin for a while (in L-BFGS
+# of a few weights most of the time).
+SINGLE_THREADED = ("solve", "paper")
 COLLECTED = 50_000  # new objects until garbage is looked for: modules have many, and no garbage
 HOMES = {
     "run": ("run", "domains"),
