@@ -17,9 +17,11 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import multiprocessing
+import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,16 +42,18 @@ from partita.collection.comparison import (
 from partita.collection.documents import SourceDocument, document_of
 from partita.collection.resolution import (
     NOISE,
+    TREES,
     AcrossModel,
+    LikelyPairs,
     Resolution,
-    pair_noise,
+    noise_starts,
 )
 from partita.collection.tree import (
     COEFFICIENTS,
+    MEAN_SCORES,
     SURE,
     EntityTree,
     Joined,
-    average_linkage,
     node_inputs,
 )
 from partita.configurations.forest.model import logistic
@@ -72,20 +76,14 @@ FALLING = frozenset((
     "figures_differ", "months_differ", "indefinite", "name_modifies",
     "rival_low", "rival_high", "rank_low", "rank_high",
 ))  # fmt: skip
-FOLDS = 5
+FOLDS, PROCESSES = 5, 2
+JOBS: list[Callable[[int], Any]] = []  # what processes that are started now do
 NAMES_READ = Path(__file__).parent / "gap_names.csv"  # pairs of GAP and what a person said
 SHARES = {"gap": 0.25, "gum": 0.2}  # of the weight of all pairs; the rest is ECB+
 SMALL = (2, 12)  # documents of a small collection
 UNSHARED = 60_000  # pairs of GAP without a shared name that are used
 SAMPLE = 40_000  # pairs of a set by which heights are fitted
 CUTS = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
-PLAIN = {
-    "bias": 0.0,
-    "score": 1.0,
-    "pairs": 0.0,
-    "score_by_pairs": 0.0,
-    "compared": 0.0,
-}  # no calibration
 FREE_GENRES = frozenset(("news", "interview", "academic", "court", "textbook", "vlog", "bio",
                          "voyage", "speech"))  # fmt: skip
 PASSAGE = 120  # least words of a passage of GUM
@@ -340,6 +338,7 @@ def fitted(
     settings: Any,
 ) -> Any:
     """Fit boosted trees to the pairs of several collections."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # sums of several threads differ in their last bits
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     given = np.concatenate(rows), np.concatenate(same)
@@ -366,7 +365,8 @@ def out_of_fold(
     """Return the log-odds of pairs by models of the other folds."""
     found = [np.zeros(len(one.left)) for one in sets]
     weights = weighted(sets)
-    for fold in range(FOLDS):
+
+    def odds(fold: int) -> list[FloatArray]:
         kept = [one.outside(fold) for one in sets]
         model = fitted(
             [x[k] for x, k in zip(inputs, kept, strict=True)],
@@ -374,11 +374,24 @@ def out_of_fold(
             [w[k] for w, k in zip(weights, kept, strict=True)],
             settings,
         )
+        inside = [x[one.pair_fold == fold] for x, one in zip(inputs, sets, strict=True)]
+        return [model.decision_function(x) if len(x) else np.zeros(0) for x in inside]
+
+    for fold, values in enumerate(in_processes(odds)):
         for n, one in enumerate(sets):
-            inside = one.pair_fold == fold
-            if inside.any():
-                found[n][inside] = model.decision_function(inputs[n][inside])
+            found[n][one.pair_fold == fold] = values[n]
     return found
+
+
+def in_processes(job: Callable[[int], Any]) -> list[Any]:
+    """Return what a job gives for each fold, of processes that share the memory of this one."""
+    JOBS.append(job)
+    with multiprocessing.get_context("fork").Pool(PROCESSES) as pool:
+        return pool.map(_latest_job, range(FOLDS), chunksize=1)
+
+
+def _latest_job(fold: int) -> Any:
+    return JOBS[-1](fold)
 
 
 def second_inputs(one: Pairs, first: FloatArray) -> FloatArray:
@@ -514,7 +527,8 @@ def _calibration(sets: Sequence[Pairs], second: Sequence[FloatArray]) -> dict[st
     weights = calibrated(sets, [made[1:] for made in joined])
     heights = dict(zip(COEFFICIENTS, weights.tolist(), strict=True))
     large = [n for n, one in enumerate(sets) if one.key and not one.name.endswith("small")]
-    by_cut = {cut: [conll(sets[n], EntityTree.of(joined[n][0], heights).cut(cut)) for n in large]
+    means = [EntityTree.of(joined[n][0], MEAN_SCORES) for n in large]
+    by_cut = {cut: [conll(sets[n], tree.cut(cut)) for n, tree in zip(large, means, strict=True)]
               for cut in CUTS}  # fmt: skip
     sets, joined = sets[:2], joined[:2]
     answer = max(by_cut, key=lambda cut: sum(by_cut[cut]))
@@ -536,12 +550,11 @@ def _calibration(sets: Sequence[Pairs], second: Sequence[FloatArray]) -> dict[st
 
 def _joined(one: Pairs, odds: FloatArray) -> Iterator[Joined]:
     """Yield the joins without noise, then those of each tree with noise."""
-    noise = pair_noise([record.id for record in one.comparison.records], one.left, one.right)
     ends = one.left, one.right
-    conflicts = one.comparison.conflicts(*ends)
-    for more in (np.zeros(len(odds)), *noise):
-        scores = logistic(odds + more)
-        yield average_linkage(len(one.truth), *ends, scores, conflicts=conflicts)
+    starts = noise_starts([record.id for record in one.comparison.records], *ends)
+    pairs = LikelyPairs(*ends, odds, one.comparison.conflicts(*ends))
+    for tree in range(-1, TREES):
+        yield pairs.joined(len(one.truth), starts, tree)
 
 
 def _counts(one: Pairs, trees: Sequence[EntityTree]) -> Iterator[tuple[int, int, float]]:
@@ -648,7 +661,7 @@ def figures(one: Pairs, found: Resolution) -> dict[str, Any]:
         "nothing across": np.arange(count),
         "equal heads": np.array([numbers.setdefault(head, len(numbers)) for head in heads]),
         "components": connected_components(graph, directed=False)[1],
-        "average linkage": EntityTree.of(found.plain.joined, PLAIN).cut(0.3),
+        "by calibrated heights": EntityTree.of(found.plain.joined, found.model.heights).cut(0.4),
         "answer": found.answer,
         "perfect": np.where(some, one.truth + count, np.arange(count)),
     }

@@ -8,6 +8,7 @@ import random
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -236,9 +237,57 @@ def test_texts_are_run_in_partitions(session: Any) -> None:
     ]
 
 
+PEOPLE = ("Ada Okafor", "Jonas Lindqvist", "Marta Okafor", "Rita Vandermeer", "Chen Wu")
+FIRMS = ("Borealis Power Company", "Halcyon Bank", "Cardwell Shipping")
+PLACES = ("Kinston", "Lisbon", "Norway")
+
+
+def stories(count: int) -> dict[str, str]:
+    rng = random.Random(5)
+    found = {}
+    for n in range(count):
+        one, two = rng.sample(PEOPLE, 2)
+        firm, place = rng.choice(FIRMS), rng.choice(PLACES)
+        topic = rng.choice(("the dam", "a marathon", "the strike"))
+        found[f"d{n:03}"] = (
+            f"{one} of {firm} met {two} in {place} on Monday. {one.split()[-1]} spoke of {topic}. "
+            f"{firm} will open {n % 4 + 2} offices near {place}, the minister said."
+        )
+    return found
+
+
+def test_knowledge_bases_are_those_of_one_machine(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = 40  # some lists of words are not read to their ends
+    monkeypatch.setattr("partita.spark.documents.READ", few)
+    monkeypatch.setattr("partita.linkage.neighbours.nearest_rows.__defaults__", (few, None))
+    monkeypatch.setattr("partita.spark.documents.DOCUMENTS_PER_TASK", 16)
+    texts = stories(30)
+    frame = session.createDataFrame([*texts.items()][::-1], ["id", "text"])
+    found = partita.spark.build(frame, out=str(tmp_path / "KB"))
+    local = partita.build(texts, workers=1)
+    for name in local.tables:
+        assert found.to_pandas(name).equals(local.to_pandas(name)), name
+    assert local.knowledge.resolution.compared > 500
+    assert len(found.query("select * from worlds").rows) == 100 * len(found.knowledge.records)
+    with pytest.raises(partita.InputError, match="is a knowledge base already"):
+        partita.spark.build(frame, out=str(tmp_path / "KB"))
+
+
+def test_documents_of_one_name_are_refused(session: Any) -> None:
+    frame = session.createDataFrame(
+        [("a", "Ann Lee came."), ("a", "Bob Lee left.")], ["id", "text"]
+    )
+    with pytest.raises(partita.InputError, match="two documents are called a"):
+        partita.spark.build(frame)
+
+
 def test_missing_columns_are_one_line(session: Any) -> None:
     frame = session.createDataFrame([(1, 2)], ["a", "b"])
     with pytest.raises(partita.InputError, match="scores: has no column left or right"):
         partita.spark.cluster(frame)
     with pytest.raises(partita.InputError, match="texts have no column text; found a, b"):
         partita.spark.run(frame)
+    with pytest.raises(partita.InputError, match="texts have no column id; found a, b"):
+        partita.spark.build(frame)

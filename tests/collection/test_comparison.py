@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.collection.comparison import (
+    APART,
     GIVEN_NAMES_DIFFER,
     NESTED,
+    PART,
     RecordComparison,
 )
 from partita.collection.documents import EntityRecord, RecordMention, SourceDocument
@@ -56,4 +58,27 @@ def test_a_part_speaks_against_its_whole() -> None:
     rows = comparison.features(left, right)
     added = comparison.corrections(left, right, rows).tolist()
     assert added == [NESTED, 0.0, 0.0, GIVEN_NAMES_DIFFER, 0.0]
-    assert comparison.conflicts(left, right).tolist() == [False, False, False, True, False]
+    assert comparison.conflicts(left, right).tolist() == [PART, 0, 0, APART, 0]
+
+
+WORDS = ("dam", "Kinston", "Okafor", "strike", "union", "Norway", "club", "minister", "said")
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8), min_size=3, max_size=6),
+       st.integers(0, 2))  # fmt: skip
+def test_features_do_not_depend_on_further_documents(texts: list[list[str]], other: int) -> None:
+    """To the last bit: a pair may be compared on any machine."""
+    documents = [
+        SourceDocument(str(n), words=tuple(map(str.lower, text)), records=tuple(
+            EntityRecord(f"{n}:{k}", str(n), types={"place": 0.3, "person": 0.7}, names=(word,),
+                         words=tuple(map(str.lower, text[k:])))
+            for k, word in enumerate(text)))
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    few = [one for n, one in enumerate(documents) if n != other]
+    whole, part = RecordComparison.of(documents), RecordComparison.of(few)
+    place = {one.id: n for n, one in enumerate(whole.records)}
+    left, right = np.indices((len(part.records), len(part.records))).reshape(2, -1)
+    names = np.array([place[one.id] for one in part.records])
+    expected = whole.features(names[left], names[right])
+    np.testing.assert_array_equal(part.features(left, right), expected)

@@ -14,6 +14,7 @@ from partita.collection.tree import (
     SURE,
     UNLISTED,
     EntityTree,
+    Joined,
     average_linkage,
 )
 from partita.configurations.forest.model import log_odds, logistic
@@ -76,11 +77,38 @@ def test_average_linkage_of_some_pairs_is_that_of_its_definition(count, share, s
     left, right, scores = left[some], right[some], scores[some]
     joined = average_linkage(count, left, right, scores)
     means, clusters = plain_linkage(count, left.tolist(), right.tolist(), scores.tolist())
-    np.testing.assert_allclose(joined.mean, means)
+    np.testing.assert_allclose(np.sort(joined.mean), np.sort(means))  # one tree after the other
     parts = {n: {n} for n in range(count)}
     for n, (a, b) in enumerate(zip(joined.first.tolist(), joined.second.tolist(), strict=True)):
         parts[count + n] = parts.pop(a) | parts.pop(b)
     assert {frozenset(one) for one in parts.values()} == clusters
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(2, 6), min_size=1, max_size=4), st.integers(0, 10_000))
+def test_components_may_be_joined_each_on_its_own(sizes, seed):
+    """The trees of each, one after the other, are those of all together."""
+    rng, count = np.random.default_rng(seed), sum(sizes)
+    home = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    left, right, scores = pairs_of(count, seed)
+    inside = home[left] == home[right]
+    whole = average_linkage(count, left[inside], right[inside], scores[inside])
+    columns = {name: [] for name in ("first", "second", "mean", "pairs", "listed")}
+    for part in rng.permutation(len(sizes)):
+        members, chosen = np.flatnonzero(home == part), home[left] == part
+        chosen &= inside
+        ends = (np.searchsorted(members, one[chosen]) for one in (left, right))
+        made = average_linkage(len(members), *ends, scores[chosen])
+        shift = count + len(columns["first"]) - len(members)
+        nodes = np.concatenate([members, len(members) + shift + np.arange(len(made.first))])
+        for name, values in columns.items():
+            found = getattr(made, name)
+            values.extend(nodes[found] if name in ("first", "second") else found)
+    ends = (np.array(columns[name], dtype=np.int64) for name in ("first", "second"))
+    rest = (np.array(columns[name]) for name in ("mean", "pairs", "listed"))
+    joined = Joined(count, *ends, *rest).ordered()
+    for name in columns:
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
 
 
 @settings(max_examples=60, deadline=None)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -173,12 +174,25 @@ def build_base(options: BuildOptions) -> KnowledgeBase:
                 state.labels[f"{min(a, b)}\t{max(a, b)}"] = same
         report(f"comparing the entities of {len(kept):,} documents")
         resolution = _resolved([*kept.values()], state, options)
-        kb, changes = _identified([*kept.values()], resolution, state, options)
         if folder is not None:
             report("writing tables")
-            write_tables(folder, kb)
-            _write_changes(folder, changes)
-            write_state(folder, state)
+        return completed([*kept.values()], resolution, state, options, folder, failures)
+
+
+def completed(
+    documents: Sequence[SourceDocument],
+    resolution: Resolution,
+    state: BuildState,
+    options: BuildOptions,
+    folder: Path | None,
+    failures: Sequence[Failure],
+) -> KnowledgeBase:
+    """Name the entities, and write the tables if there is a folder."""
+    kb, changes = _identified(documents, resolution, state, options)
+    if folder is not None:
+        write_tables(folder, kb)
+        _write_changes(folder, changes)
+        write_state(folder, state)
     return KnowledgeBase(kb, folder, tuple(changes), tuple(failures))
 
 
@@ -228,7 +242,7 @@ def _add_texts(
     report, done = options.progress or (lambda text: None), 0
     stream = nullcontext(None) if folder is None else kept_documents(folder)
     with stream as file:
-        for one in _extracted(options, kept):
+        for one in extracted(options, kept):
             if isinstance(one, Failure):
                 failures.append(one)
                 continue
@@ -253,7 +267,7 @@ def _left_out(failures: Sequence[Failure]) -> Iterator[str]:
         yield f"{first if first.name else first.error}{more}"
 
 
-def _extracted(
+def extracted(
     options: BuildOptions, kept: Mapping[str, SourceDocument]
 ) -> Iterator[SourceDocument | Failure]:
     """Yield the documents of texts, results and stores; an earlier build did unchanged texts."""
@@ -373,20 +387,19 @@ def _is_results(path: Path) -> bool:
 
 def _saved_results(path: Path) -> Iterator[SourceDocument]:
     """Yield the documents of a file of results; it has no texts, so that less is compared."""
-    lines: list[dict[str, Any]] = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            one = json.loads(line)
-            if not {*one} >= RESULT_FIELDS:
-                raise ValueError("fields")
-        except ValueError:
-            raise InputError("expected a result of run", file=str(path), line=number) from None
-        if lines and lines[0]["message"] != one["message"]:
-            yield _document(lines[0]["message"], "", lines, {}, "")
-            lines = []
-        lines.append(one)
-    if lines:
-        yield _document(lines[0]["message"], "", lines, {}, "")
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+            try:
+                one = json.loads(line)
+                if not {*one} >= RESULT_FIELDS:
+                    raise ValueError("fields")
+            except ValueError:
+                raise InputError("expected a result of run", file=str(path), line=number) from None
+            yield one
+
+    for name, group in groupby(lines(), lambda one: str(one["message"])):
+        yield _document(name, "", [*group], {}, "")
 
 
 def _document(

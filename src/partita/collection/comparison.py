@@ -36,6 +36,7 @@ HOPELESS = -6.5  # log-odds up to which a pair counts as one that was not compar
 # had not seen, they expected 63 to be the same where 2 were; of 115 acronyms in texts of GUM that
 # they had not seen, 35 where 86 were; of 1,499 nested ones in such texts, 132 where 32 were.
 GIVEN_NAMES_DIFFER, ACRONYM, NESTED = -4.0, 1.0, -2.0
+APART, PART = 2, 1  # kinds of conflicts
 NUMBERS = frozenset(
     ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
      "twelve", "dozen", "hundred")
@@ -63,15 +64,17 @@ def bags(
 ) -> TextVectors:
     """Return bags of words as vectors of unit length, whose words weigh as they are rare.
 
-    Words are numbered in their order in the alphabet: sets have an order that changes.
+    Words are numbered by how rare they are, then by the alphabet, so that sums over the words of a
+    row are the same to the last bit whatever other rows there are.
     """
     number: dict[str, int] = {}
     flat, ends = array("q"), array("q", [0])
     for row in rows:
-        flat.extend(number.setdefault(word, len(number)) for word in sorted(row))
+        flat.extend(number.setdefault(word, len(number)) for word in row)
         ends.append(len(flat))
     found = np.array([max(weight(word), LEAST_RARITY) for word in number] or [1.0])
-    order = np.argsort(-found, kind="stable")
+    words = [*number] or [""]
+    order = np.array(sorted(range(len(words)), key=lambda n: (-found[n], words[n])))
     renumbered = np.empty(len(found), dtype=np.int64)
     renumbered[order] = np.arange(len(found))
     count, size = len(ends) - 1, len(found)
@@ -94,6 +97,47 @@ def _topical(word: str) -> float:
 
 def _constant(word: str) -> float:
     return 1.0
+
+
+def rounded_weight(values: Any, bits: int = 10) -> Any:
+    """Return numbers with so many binary places, whose products have exact sums in any order."""
+    return np.round(np.ldexp(values, bits)) / 2**bits
+
+
+def search_words(one: EntityRecord) -> set[str]:
+    """Return the words by which records that are like this one are found."""
+    return {*one.words, *one.heads, *_initials(one), *_acronyms(one)}
+
+
+def search_weight(word: str) -> float:
+    """Return what a word of a record weighs where candidates are looked up."""
+    return 100.0 if word[0] == "@" else float(rounded_weight(20.0 + rarity(word)))
+
+
+def topic_weight(word: str) -> float:
+    """Return what a word of a document weighs where candidates are looked up."""
+    return max(float(rounded_weight(0.25 * _topical(word))), LEAST_RARITY)
+
+
+def topic_words(document: SourceDocument) -> list[str]:
+    """Return the words of a document that say something about it."""
+    return [word for word in document.words if _topical(word) > 0.02]
+
+
+def topic_order(document: SourceDocument) -> list[str]:
+    """Return these words, each once, in the order of the vector of the document."""
+    words = {*topic_words(document)}
+    return sorted(words, key=lambda word: (-max(_topical(word), LEAST_RARITY), word))
+
+
+def salient_records(records: Sequence[EntityRecord]) -> list[bool]:
+    """Return which records are among the first named ones of their type in their document."""
+    often: Counter[tuple[str, str]] = Counter()
+    found = []
+    for one in records:
+        often[one.document, one.type] += bool(one.names)
+        found.append(bool(one.names) and often[one.document, one.type] <= SAME_TYPE)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +165,7 @@ class RecordComparison:
         """Make the records of documents ready."""
         records = tuple(one for document in documents for one in document.records)
         home = np.repeat(np.arange(len(documents)), [len(one.records) for one in documents])
-        topics = [[w for w in one.words if _topical(w) > 0.02] for one in documents]
+        topics = [topic_words(one) for one in documents]
         return cls(
             records,
             home.astype(np.int64),
@@ -146,7 +190,9 @@ class RecordComparison:
     def candidates(self, across: int = ACROSS, within: int = WITHIN) -> tuple[IntArray, IntArray]:
         """Return the pairs of records to compare, the lower first, each once."""
         count = max(len(self.records), 1)
-        own, topics = self._combined()
+        own = bags(map(search_words, self.records), search_weight)
+        topics = bags(map(set, self.topics), topic_weight)
+        own, topics = (replace(one, values=one.rarity[one.terms]) for one in (own, topics))
         near = nearest_rows(own, self.home, across, within, of_sources=topics)
         code = np.concatenate([_coded(*near, count), self._of_similar_documents(count)])
         del near
@@ -154,29 +200,20 @@ class RecordComparison:
         code = code[np.concatenate([[True], code[1:] != code[:-1]])[: len(code)]]
         return code // count, code % count
 
-    def _combined(self) -> tuple[TextVectors, TextVectors]:
-        """Return the vectors by which candidates are found: own words, and those of documents."""
-
-        def weight(term: str) -> float:
-            return 100.0 if term[0] == "@" else 20.0 + rarity(term)
-
-        own = bags(({*one.words, *one.heads, *_initials(one), *_acronyms(one)}
-                    for one in self.records), weight)  # fmt: skip
-        topics = bags(({*one} for one in self.topics), lambda word: 0.25 * _topical(word))
-        a, b = (replace(one, values=one.rarity[one.terms]) for one in (own, topics))
-        return a, b
-
     def _of_similar_documents(self, count: int) -> IntArray:
         """Return coded pairs with the first records of the same type in the nearest documents."""
         documents = np.arange(len(self.documents))
-        first, other = nearest_rows(self.documents, documents, SIMILAR_DOCUMENTS, 0)
+        values = rounded_weight(self.documents.values, 20)
+        first, other = nearest_rows(
+            replace(self.documents, values=values), documents, SIMILAR_DOCUMENTS, 0
+        )
         salient: list[dict[str, list[int]]] = [{} for _ in documents]
         members: list[list[int]] = [[] for _ in documents]
+        is_salient = salient_records(self.records)
         for n, (record, home) in enumerate(zip(self.records, self.home.tolist(), strict=True)):
             members[home].append(n)
-            chosen = salient[home].setdefault(record.type, [])
-            if record.names and len(chosen) < SAME_TYPE:
-                chosen.append(n)
+            if is_salient[n]:
+                salient[home].setdefault(record.type, []).append(n)
         codes = array("q")
         for a, b in zip(first.tolist(), other.tolist(), strict=True):
             for n in members[a]:
@@ -187,12 +224,23 @@ class RecordComparison:
     def corrections(self, left: IntArray, right: IntArray, rows: FloatArray) -> FloatArray:
         """Return what is added to the log-odds of pairs with these features."""
         acronym, equal = (rows[:, FEATURES.index(name)] > 0 for name in ("acronym", "equal_name"))
-        apart = self.conflicts(left, right).astype(np.float64)
-        count = len(self.records)
-        inner, outer = self._nested[:, 1], self._nested[:, 0]
-        nested = np.isin(_coded(left, right, count), _coded(inner, outer, count))
-        found: FloatArray = GIVEN_NAMES_DIFFER * apart + ACRONYM * (acronym & ~equal)
-        return found + NESTED * nested
+        apart, part = self._names_apart(left, right), self._within(left, right)
+        found = GIVEN_NAMES_DIFFER * apart.astype(np.float64) + ACRONYM * (acronym & ~equal)
+        return found + NESTED * part.astype(np.float64)
+
+    def conflicts(self, left: IntArray, right: IntArray) -> NDArray[np.int8]:
+        """Return what holds against all other pairs of two clusters, 0 for nothing.
+
+        It is APART for people with given names that differ, and PART where one is mentioned within
+        the other.
+        """
+        apart = self._names_apart(left, right)
+        return np.where(apart, APART, PART * self._within(left, right)).astype(np.int8)
+
+    def _within(self, left: IntArray, right: IntArray) -> BoolArray:
+        """Return of which pairs one is mentioned within a mention of the other."""
+        count, (outer, inner) = len(self.records), self._nested.T
+        return np.isin(_coded(left, right, count), _coded(inner, outer, count))
 
     @cached_property
     def _nested(self) -> IntArray:
@@ -209,7 +257,7 @@ class RecordComparison:
                 around.append((-end, inner))
         return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
-    def conflicts(self, left: IntArray, right: IntArray) -> BoolArray:
+    def _names_apart(self, left: IntArray, right: IntArray) -> BoolArray:
         """Return which pairs have one family name and given names that differ from the start."""
         family, several = self._of_records["family"], self._of_records["name_length"] > 1
         same = (family[left] == family[right]) & several[left] & several[right]
@@ -294,7 +342,9 @@ class RecordComparison:
     def _add_kinds(self, found: dict[str, FloatArray], left: IntArray, right: IntArray) -> None:
         of = self._of_records
         shares, known, kind = of["shares"], of["known"], of["type"]
-        product = np.einsum("ij,ij->i", shares[left], shares[right])
+        product = np.zeros(len(left))
+        for column in shares.T:  # one after the other: types that no record has change nothing
+            product += column[left] * column[right]
         found["types"] = np.where(known[left] & known[right], product, np.nan)
         found["type_known"] = (kind[left] > 0).astype(np.float64) + (kind[right] > 0)
         found["type_equal"] = np.where(
@@ -346,18 +396,17 @@ def _own_parts(
     records: Sequence[EntityRecord], home: IntArray, topics: Sequence[Sequence[str]]
 ) -> TextVectors:
     """Return for each record the words of its document's vector that are its own words."""
-    number: dict[str, int] = {}
     values = []
     for topic in topics:
         value = {word: (1.0 + np.log(n)) * _topical(word) for word, n in Counter(topic).items()}
         norm = float(np.sqrt(sum(one**2 for one in value.values()))) or 1.0
         values.append({word: one / norm for word, one in value.items()})
+    number = {word: n for n, word in enumerate(sorted({word for one in values for word in one}))}
     starts, terms, weights = array("q", [0]), array("q"), array("d")
     for one, n in zip(records, home.tolist(), strict=True):
-        shared = {*one.words} & values[n].keys()
-        row = sorted((number.setdefault(word, len(number)), values[n][word]) for word in shared)
-        terms.extend(n for n, _ in row)
-        weights.extend(x for _, x in row)
+        row = sorted({*one.words} & values[n].keys())
+        terms.extend(number[word] for word in row)
+        weights.extend(values[n][word] for word in row)
         starts.append(len(terms))
     places = np.array(starts, np.int64), np.array(terms, np.int64)
     return TextVectors(*places, np.array(weights), np.zeros(len(number)), np.zeros(0))

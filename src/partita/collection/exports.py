@@ -55,14 +55,15 @@ def resolved_ids(kb: Knowledge) -> dict[str, list[Any]]:
 
 
 def edges_of(kb: Knowledge) -> dict[Edge, list[Any]]:
-    """Return relations between entities: how many there are, their weight, their ids."""
+    """Return relations between entities: their documents, their weight, their ids."""
     table = kb.table("relations")
     found: dict[Edge, list[Any]] = {}
-    names = ("source", "target", "relation", "status", "weight", "source_ids")
-    for source, target, relation, status, weight, ids in zip(*(table[name] for name in names),
-                                                             strict=True):  # fmt: skip
-        one = found.setdefault((source, target, stated_relation(relation, status)), [0, 0.0, []])
-        one[0] += 1
+    names = ("source", "target", "relation", "status", "document", "weight", "source_ids")
+    for source, target, relation, status, home, weight, ids in zip(
+        *(table[name] for name in names), strict=True
+    ):
+        one = found.setdefault((source, target, stated_relation(relation, status)), [set(), 0, []])
+        one[0].add(home)
         one[1] += weight
         one[2] += ids
     return found
@@ -101,11 +102,6 @@ def _graphrag(kb: Knowledge, folder: Path) -> None:
         "membership": [row["certainty"] for row in rows],
         "source_ids": [row["source_ids"] for row in rows],
     })  # fmt: skip
-    homes: dict[Edge, set[str]] = defaultdict(set)
-    table = kb.table("relations")
-    names = ("source", "target", "relation", "status", "document")
-    for source, target, kind, status, home in zip(*(table[name] for name in names), strict=True):
-        homes[source, target, stated_relation(kind, status)].add(home)
     write_table(folder / "relationships.parquet", {
         "id": [f"{n}" for n in range(len(edges))],
         "human_readable_id": list(range(len(edges))),
@@ -114,7 +110,7 @@ def _graphrag(kb: Knowledge, folder: Path) -> None:
         "description": [one[2] for one in edges],
         "weight": [found[1] for found in edges.values()],
         "combined_degree": [degree[one[0]] + degree[one[1]] for one in edges],
-        "text_unit_ids": [sorted(homes[one] - {""}) for one in edges],
+        "text_unit_ids": [sorted(found[0] - {""}) for found in edges.values()],
         "source_ids": [sorted(found[2]) for found in edges.values()],
     })  # fmt: skip
 

@@ -136,9 +136,13 @@ def kept_documents(folder: Path) -> Iterator[BinaryIO]:
 
 def add_document(stream: BinaryIO, document: SourceDocument) -> None:
     """Keep a document, so that a later build need not extract it again."""
-    line = json.dumps(document, default=_fields) + "\n"
-    stream.write(line.encode("ascii"))
+    stream.write(f"{document_json(document)}\n".encode("ascii"))
     stream.flush()
+
+
+def document_json(document: SourceDocument) -> str:
+    """Return a document as JSON."""
+    return json.dumps(document, default=_fields)
 
 
 def _fields(value: Any) -> dict[str, Any]:

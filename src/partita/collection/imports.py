@@ -286,14 +286,9 @@ def _lightrag(folder: Path) -> Imported:
         except (ValueError, AttributeError, KeyError, TypeError):
             raise InputError("is not LightRAG's JSON of chunks", file=str(chunks)) from None
     nodes, edges = _graphml_rows(graph)
-    rows = [{"id": key, "name": data.get("entity_id") or key, **data} for key, data in nodes]
-    links = [{**data, "source": a, "target": b, "chunks": data.get("source_id", "")}
+    rows = [{"id": key, "name": data.pop("entity_id", "") or key, **data} for key, data in nodes]
+    links = [{"chunk_ids": data.pop("source_id", ""), **data, "source": a, "target": b}
              for a, b, data in edges]  # fmt: skip
-    for one in rows:
-        one.pop("entity_id", None)
-    for link in links:
-        link["chunk_ids"] = link.pop("chunks")
-        link.pop("source_id", None)
     return read_entities(rows, links or None, found)
 
 

@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.collection.comparison import (
+    APART,
     FEATURES,
     HOPELESS,
+    PART,
     SECOND_FEATURES,
     RecordComparison,
     second_features,
 )
 from partita.collection.documents import SourceDocument
-from partita.collection.tree import EntityTree, average_linkage
+from partita.collection.tree import MEAN_SCORES, EntityTree, Joined, average_linkage
 from partita.configurations.forest.model import logistic
 from partita.core import BoolArray, FloatArray, IntArray
 from partita.errors import InputError
@@ -41,7 +44,7 @@ LabelledPairs = Mapping[tuple[str, str], bool]
 class AcrossModel:
     """The shipped model of pairs across documents, and how its trees are calibrated.
 
-    `answer` is the probability from which records are shown as one entity. The number of entities
+    `answer` is the mean score from which records are shown as one entity. The number of entities
     is that of the records times the expected share to the power `count_power`: links that no pair
     of records shows. `count_spread` is the error of its logarithm for `count_documents` documents.
     """
@@ -63,34 +66,35 @@ class AcrossModel:
         names = ("answer", "count_power", "count_spread", "count_documents")
         return cls(first, second, dict(value["heights"]), *(float(value[name]) for name in names))
 
-    def scores(
+    def first_scores(
         self, comparison: RecordComparison, left: IntArray, right: IntArray
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the places of pairs that may be the same, with their log-odds.
-
-        The log-odds are those of pairs alone, and then with rivals and support. Features are made
-        twice, in blocks: those of all pairs are far larger than the rest.
-        """
-        places, odds = [], []
-        for part in _blocks(np.arange(len(left))):
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the places of pairs that may be the same, and their log-odds on their own."""
+        places, odds = [np.zeros(0, np.int64)], [np.zeros(0)]
+        for part in _blocks(np.arange(len(left))):  # features of all pairs are far too large
             ends = left[part], right[part]
             rows = comparison.features(*ends)
             found = self.first.log_odds(rows) + comparison.corrections(*ends, rows)
-            some = (found > HOPELESS) | comparison.conflicts(*ends)
+            some = (found > HOPELESS) | (comparison.conflicts(*ends) > 0)
             places.append(part[some])
             odds.append(found[some])
-        kept = np.concatenate([np.zeros(0, np.int64), *places])
-        first = np.concatenate([np.zeros(0), *odds])
-        left, right = left[kept], right[kept]
-        more = second_features(comparison.home, left, right, first)
-        second = np.empty(len(left))
+        return np.concatenate(places), np.concatenate(odds)
+
+    def second_scores(
+        self,
+        comparison: RecordComparison,
+        left: IntArray,
+        right: IntArray,
+        more: NDArray[np.float32],
+    ) -> tuple[FloatArray, NDArray[np.int8]]:
+        """Return the log-odds of pairs with rivals and support, and their conflicts."""
+        odds = np.empty(len(left))
         for part in _blocks(np.arange(len(left))):
             ends = left[part], right[part]
             rows = comparison.features(*ends)
             found = self.second.log_odds(np.column_stack([rows, more[part]]))
-            second[part] = found + comparison.corrections(*ends, rows)
-        likely = (second > HOPELESS) | comparison.conflicts(left, right)
-        return kept[likely], first[likely], second[likely]
+            odds[part] = found + comparison.corrections(*ends, rows)
+        return odds, comparison.conflicts(left, right)
 
 
 def _blocks(places: IntArray) -> Iterator[IntArray]:
@@ -103,6 +107,33 @@ def shipped_model() -> AcrossModel:
     """Return the model that comes with the package."""
     path = files("partita").joinpath("parameters", MODEL)
     return AcrossModel.from_dict(json.loads(path.read_text("utf-8")))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LikelyPairs:
+    """Pairs of records that may be the same, with their log-odds and conflicts."""
+
+    left: IntArray
+    right: IntArray
+    log_odds: FloatArray
+    conflicts: NDArray[np.int8]
+
+    def joined(
+        self,
+        count: int,
+        starts: FloatArray,
+        tree: int,
+        same: Sequence[tuple[int, int]] = (),
+        different: Sequence[tuple[int, int]] = (),
+    ) -> Joined:
+        """Return the joins of a tree of so many records; tree -1 is the answer and has no noise.
+
+        That one is part of the other holds against their clusters in the answer alone: with so
+        much weight in the other trees, pairs were stated worse.
+        """
+        odds = self.log_odds if tree < 0 else self.log_odds + pair_noise(starts, tree)
+        return average_linkage(count, self.left, self.right, logistic(odds), same, different,
+                               self.conflicts >= (PART if tree < 0 else APART))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,28 +163,32 @@ class Resolution:
         comparison = RecordComparison.of(documents)
         left, right = comparison.candidates()
         compared = len(left)
-        kept, first, log_odds = model.scores(comparison, left, right)
-        left, right, log_odds = left[kept], right[kept], log_odds + offset
-        same, different = _labelled(comparison, labels or {})
-        conflicts = comparison.conflicts(left, right)
-        noise = pair_noise([one.id for one in comparison.records], left, right)
-        made = [
-            EntityTree.of(
-                average_linkage(
-                    len(comparison.records),
-                    left,
-                    right,
-                    logistic(odds),
-                    same,
-                    different,
-                    conflicts,
-                ),
-                model.heights,
-            )
-            for odds in chain([log_odds], (log_odds + one for one in noise))
-        ]
-        return cls(comparison, model, left, right, first, log_odds, tuple(made[1:]), made[0],
-                   compared)  # fmt: skip
+        kept, first = model.first_scores(comparison, left, right)
+        left, right = left[kept], right[kept]
+        more = second_features(comparison.home, left, right, first)
+        odds, conflicts = model.second_scores(comparison, left, right, more)
+        likely = (odds > HOPELESS) | (conflicts > 0)
+        pairs = LikelyPairs(left[likely], right[likely], odds[likely] + offset, conflicts[likely])
+        starts = noise_starts([one.id for one in comparison.records], pairs.left, pairs.right)
+        known = _labelled(comparison, labels or {})
+        joined = [pairs.joined(len(comparison.records), starts, tree, *known)
+                  for tree in range(-1, TREES)]  # fmt: skip
+        return cls.assembled(comparison, model, pairs, first[likely], joined, compared)
+
+    @classmethod
+    def assembled(
+        cls,
+        comparison: RecordComparison,
+        model: AcrossModel,
+        pairs: LikelyPairs,
+        first: FloatArray,
+        joined: Sequence[Joined],
+        compared: int,
+    ) -> Resolution:
+        """Return what pairs and trees say, the tree without noise first."""
+        plain, *trees = (EntityTree.of(one, model.heights) for one in joined)
+        return cls(comparison, model, pairs.left, pairs.right, first, pairs.log_odds,
+                   tuple(trees), plain, compared)  # fmt: skip
 
     def pair_probabilities(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the probability of each pair that its records are the same."""
@@ -176,7 +211,7 @@ class Resolution:
     @cached_property
     def answer(self) -> IntArray:
         """The entity of each record that is shown."""
-        return self.plain.cut(self.model.answer)
+        return EntityTree.of(self.plain.joined, MEAN_SCORES).cut(self.model.answer)
 
     def worlds(self, draws: int, seed: int = 0) -> IntArray:
         """Draw whole worlds, from each tree in turn: a row for each, an entity for each record."""
@@ -206,18 +241,23 @@ class Resolution:
         return count, count * np.exp(-spread), min(count * np.exp(spread), float(records))
 
 
-def pair_noise(ids: Sequence[str], left: IntArray, right: IntArray) -> Iterator[FloatArray]:
-    """Yield noise for the log-odds of pairs in each tree: the same for the same ids.
-
-    That of a pair in all trees is spread evenly, from a random start: few trees do as well as many.
-    """
+def noise_starts(ids: Sequence[str], left: IntArray, right: IntArray) -> FloatArray:
+    """Return where the noise of each pair starts, from 0 to 1: the same for the same ids."""
     hashes = np.array([int.from_bytes(blake2b(one.encode(), digest_size=8).digest(), "little")
                        for one in ids], dtype=np.uint64)  # fmt: skip
     low, high = np.minimum(hashes[left], hashes[right]), np.maximum(hashes[left], hashes[right])
-    start = (_mixed(low + _mixed(high)) >> np.uint64(11)).astype(np.float64) / 2.0**53
-    for n in range(TREES):
-        uniform = np.clip((start + n / TREES) % 1.0, 1e-12, 1.0 - 1e-12)
-        yield NOISE * np.sqrt(3.0) / np.pi * (np.log(uniform) - np.log1p(-uniform))
+    found: FloatArray = (_mixed(low + _mixed(high)) >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return found
+
+
+def pair_noise(starts: FloatArray, tree: int) -> FloatArray:
+    """Return the noise of pairs for the log-odds of a tree.
+
+    That of a pair in all trees is spread evenly, from a random start: few trees do as well as many.
+    """
+    uniform = np.clip((starts + tree / TREES) % 1.0, 1e-12, 1.0 - 1e-12)
+    found: FloatArray = NOISE * np.sqrt(3.0) / np.pi * (np.log(uniform) - np.log1p(-uniform))
+    return found
 
 
 def _mixed(x: Any) -> Any:

@@ -22,10 +22,11 @@ from partita.core import BoolArray, FloatArray, IntArray
 
 LEAST = 0.002  # a mean score below which clusters are not joined: that is stated as impossible
 KEPT = 0.005  # a score below which a pair counts as one that was not compared: most are
-CONFLICT = 20.0  # weight of a pair of people with different given names, in a mean score
+CONFLICT = 20.0  # weight of a pair that holds against all others, in a mean score
 UNLISTED = 0.1  # weight of a pair that was not compared, in a mean score
 SURE = 1e-6  # no probability of a merge is nearer to 0 or 1
 COEFFICIENTS = ("bias", "score", "pairs", "score_by_pairs", "compared")
+MEAN_SCORES = dict.fromkeys(COEFFICIENTS, 0.0) | {"score": 1.0}  # heights that are not calibrated
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,24 @@ class Joined:
     mean: FloatArray
     pairs: FloatArray
     listed: FloatArray
+
+    def ordered(self) -> Joined:
+        """Return the joins tree by tree, in the order of their first records.
+
+        That is their order whether trees are made together or each on its own.
+        """
+        nodes = np.arange(self.count + len(self.first))
+        root = nodes.copy()
+        root[self.first] = root[self.second] = nodes[self.count :]
+        while (root[root] != root).any():
+            root = root[root]
+        least = np.empty_like(nodes)
+        least[root[: self.count][::-1]] = nodes[: self.count][::-1]  # the first record comes last
+        order = np.argsort(least[root[self.count :]], kind="stable")
+        renamed = nodes.copy()
+        renamed[self.count + order] = nodes[self.count :]
+        rest = (one[order] for one in (self.mean, self.pairs, self.listed))
+        return Joined(self.count, renamed[self.first[order]], renamed[self.second[order]], *rest)
 
 
 def average_linkage(
@@ -65,7 +84,8 @@ def average_linkage(
     known, apart = (np.array(one, dtype=np.int64).reshape(-1, 2) for one in (same, different))
     table = linkage_kernel(count, ends, (scores * weights)[near], weights[near], known, apart)
     halves = table[:, :2].astype(np.int64)
-    return Joined(count, halves[:, 0], halves[:, 1], table[:, 2], table[:, 3], table[:, 4])
+    found = Joined(count, halves[:, 0], halves[:, 1], table[:, 2], table[:, 3], table[:, 4])
+    return found.ordered()
 
 
 class _Links(NamedTuple):
@@ -297,6 +317,22 @@ def common_node_kernel(parent: IntArray, left: IntArray, right: IntArray) -> Int
     return found
 
 
+@kernel(entry="i8[:], b1[:]")
+def highest_node_kernel(parent: IntArray, one: BoolArray) -> IntArray:
+    """Return for each record the highest node above it that is one entity, itself if none is.
+
+    `parent[n]` is the node above node n, or -1 at a root; `one` has the joins, the nodes that come
+    after the records.
+    """
+    count = len(parent) - len(one)
+    top = np.arange(len(parent))
+    for node in range(len(parent) - 1, -1, -1):
+        above = parent[node]
+        if above >= 0 and (top[above] != above or one[above - count]):
+            top[node] = top[above]
+    return top[:count]
+
+
 def _within_components(
     count: int, left: IntArray, right: IntArray, scores: FloatArray, weights: FloatArray
 ) -> IntArray:
@@ -363,15 +399,6 @@ class EntityTree:
         found: IntArray = np.maximum(common_node_kernel(self.parent, left, right) - self.count, -1)
         return found
 
-    @cached_property
-    def _depth(self) -> IntArray:
-        depth = np.zeros(len(self.parent) + 1, dtype=np.int64)
-        for node in range(len(self.parent) - 1, -1, -1):
-            if self.parent[node] >= 0:
-                depth[node] = depth[self.parent[node]] + 1
-        depth[-1] = -1  # the parent of a root
-        return depth
-
     def pair_probabilities(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the probability of each pair that its records are the same."""
         node = self.lowest_common(left, right)
@@ -381,30 +408,14 @@ class EntityTree:
 
     def cut(self, least: float) -> IntArray:
         """Return the entity of each record: nodes of at least this probability are one entity."""
-        return self._labels(self.probability >= least)
-
-    def _labels(self, one: BoolArray) -> IntArray:
-        """Return a label for each record: the highest node above it that is one entity."""
-        top = np.arange(self.count + len(self.height))
-        for nodes in self._levels[1:]:
-            above = self.parent[nodes]
-            joined = (top[above] != above) | one[above - self.count]
-            top[nodes] = np.where(joined, top[above], nodes)
-        return top[: self.count]
-
-    @cached_property
-    def _levels(self) -> list[IntArray]:
-        """The nodes of each depth, from the roots down."""
-        depth = self._depth[:-1]
-        order = np.argsort(depth, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
+        return highest_node_kernel(self.parent, self.probability >= least)
 
     def worlds(self, draws: int, seed: int = 0) -> IntArray:
         """Draw whole worlds: a row for each, with the entity of each record."""
         rng, stops = np.random.default_rng(seed), self._stops()
         found = np.empty((draws, self.count), dtype=np.int64)
         for n in range(draws):
-            found[n] = self._labels(rng.random(len(stops)) < stops)
+            found[n] = highest_node_kernel(self.parent, rng.random(len(stops)) < stops)
         return found
 
     def _stops(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Clusters, linked tables and texts on Spark, with the same answers as on one machine.
+"""Clusters, linked tables, texts and knowledge bases on Spark, as on one machine.
 
 Needs `pip install 'partita[spark]'` and Java.
 """
@@ -14,10 +14,11 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from partita.errors import InputError
 from partita.spark.clusters import SparkClusters, cluster
+from partita.spark.documents import build
 from partita.spark.link import LinkedOnSpark, link
 from partita.spark.scores import components
 
-__all__ = ["LinkedOnSpark", "SparkClusters", "cluster", "components", "link", "run"]
+__all__ = ["LinkedOnSpark", "SparkClusters", "build", "cluster", "components", "link", "run"]
 
 
 def run(texts: DataFrame, *, text: str = "text", **options: Any) -> DataFrame:
