@@ -14,7 +14,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import minimize
 
 from partita.core import Configuration, CoreferenceSet, FloatArray, IntArray, PairProbabilities
 from partita.errors import InputError
@@ -65,15 +64,21 @@ def fit_logistic(x: FloatArray, yes: FloatArray, ridge: float) -> FloatArray:
     if not 0 < yes.sum() < len(yes):
         raise InputError("training data has one class only; expected pairs of both")
 
-    def objective(weights: FloatArray) -> tuple[float, FloatArray]:
+    def loss(weights: FloatArray) -> float:
         scores = x @ weights
         nats = np.logaddexp(0, scores).sum() - yes @ scores + ridge * (weights @ weights) / 2
-        return float(nats), x.T @ (logistic_probability(scores) - yes) + ridge * weights
+        return float(nats)
 
-    options = {"gtol": 1e-9, "ftol": 0.0}
-    start = np.zeros(x.shape[1])
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    weights: FloatArray = found.x
+    weights = np.zeros(x.shape[1])
+    for _ in range(200):  # Newton's method; of a step so much as makes nothing worse
+        p = logistic_probability(x @ weights)
+        gradient = x.T @ (yes - p) - ridge * weights
+        curvature = (x.T * (p * (1 - p))) @ x + ridge * np.eye(len(weights))
+        step, least = np.linalg.solve(curvature, gradient), loss(weights) * (1 + 1e-15)
+        halves = (weights + step / 2.0**n for n in range(40))
+        weights = next((moved for moved in halves if loss(moved) <= least), weights)
+        if gradient @ step <= 1e-12 * len(yes):
+            break
     return weights
 
 
