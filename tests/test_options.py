@@ -51,9 +51,6 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
     "cluster": (
         spark.cluster,
         {
-            "model": "only the forest model is solved on Spark",
-            "missing": "only the forest model is solved on Spark",
-            "soft": "only the forest model is solved on Spark",
             "sources": "a column of the records, which `source` names",
             "source": "the column of the records that has what `sources` lists in Python",
             "worlds": "drawn on one machine, from the scores as a local frame",
@@ -61,7 +58,6 @@ SPARK: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
             "note": "frames have no encoding to note",
             "errors": "a job ends with the first error",
             "previous": "ids persist on one machine",
-            "previous_scores": "ids persist on one machine",
         },
     ),
     "link": (

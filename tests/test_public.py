@@ -229,16 +229,6 @@ def test_cluster_answers_as_its_command(tmp_path: Path) -> None:
     assert [(str(r.record), str(r.cluster), r.membership, r.exact) for r in found] == rows
 
 
-@pytest.mark.parametrize("model", ["evidential", "merging"])
-def test_other_models_cluster_too(model: str) -> None:
-    found = partita.cluster(SCORES, model=model)
-    table = found.to_pandas("pairs").set_index(["left", "right"])["probability"]
-    first = [row for row in SCORES if {row[0], row[1]} <= {1, 2, 3}]
-    marginal = partita.solve(first, model).marginal
-    for left, right, _ in first:
-        assert table[left, right] == pytest.approx(marginal(left, right))
-
-
 @pytest.mark.parametrize(
     "records",
     [

@@ -8,7 +8,7 @@ defaults and descriptions from here. `docs/reference.md` has the table of all.
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -366,15 +366,8 @@ class ClusterOptions(ClusteringOptions):
     columns: tuple[str | None, str | None, str | None] = in_python(
         "Columns of both ids and of the score", (None, None, None)
     )
-    model: str = in_python("Model: forest takes scores as evidence, the others as solve", "forest")
-    missing: float | None = option(replace(UNLISTED, command=False))
-    soft: bool = option(replace(SOFT, command=False), False)
     sources: Sequence[str] | None = in_python(
         "Source of each record, where no source has duplicates"
-    )
-    previous_scores: Any = option(
-        "Scores of the earlier run; the new ones are added, and only what they touch is solved",
-        type=Path,
     )
 
 

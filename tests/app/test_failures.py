@@ -83,17 +83,6 @@ CONTRADICTORY = [
 ]
 
 
-def test_a_set_that_fails_while_it_is_solved_is_reported() -> None:
-    with pytest.raises(InputError, match="a and c must be the same"):
-        partita.cluster(CONTRADICTORY, model="evidential")
-    with pytest.warns(UserWarning, match="1 set failed"):
-        found = partita.cluster(CONTRADICTORY, model="evidential", errors="report")
-    (failure,) = found.failures
-    assert "a and c must be the same" in str(failure.error)
-    alone = partita.cluster(CONTRADICTORY[3:], model="evidential")
-    assert list(found) == list(alone)
-
-
 def test_a_set_of_evidence_that_fails_is_reported() -> None:
     assume = ["a=b", "b=c", "a!=c", "d=e"]
     with pytest.warns(UserWarning, match="1 set failed"):

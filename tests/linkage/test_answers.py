@@ -30,7 +30,6 @@ from partita.linkage import labels as learning
 from partita.linkage.answers import Clustering, cluster_sets, row_probabilities
 from partita.linkage.cluster_tables import cluster_summary, totals
 from partita.linkage.grouping import Evidence, group
-from partita.linkage.increments import Previous, untouched
 from partita.linkage.labels import pairs_to_label
 from partita.linkage.pairs import PairTable
 from partita.linkage.sets import Sets, conditioned
@@ -404,55 +403,11 @@ def test_many_cannot_links_of_a_large_set_hold_in_the_clusters(
     assert found.summary.relaxed_sets == 1
 
 
-def increment(old: Any, new: Any) -> tuple[Any, Any, Any]:
-    """Return the first clusters, those with only the new scores solved, and all at once."""
-    first = partita.cluster(old)
-    score = {frozenset(row[:2]): row[2] for row in new}
-    every = [(*row[:2], score.pop(frozenset(row[:2]), row[2])) for row in old]
-    every += [row for row in new if frozenset(row[:2]) in score]
-    added = partita.cluster(new, previous=first, previous_scores=old)
-    return first, added, partita.cluster(every, previous=first)
-
-
-@settings(max_examples=25, deadline=None)
-@given(scored(8), scored(12))
-def test_an_increment_is_equal_to_all_at_once(old: Any, new: Any) -> None:
-    far = [(f"s{a}", f"s{a + 1}", 0.3 + a / 40) for a in range(17)]  # from draws, untouched
-    first, added, every = increment([*old, *far], new)
-    assert added.summary.kept >= 18
-    for table in ("clusters", "changes"):
-        one, other = (found.to_pandas(table) for found in (added, every))
-        by = list(one.columns[:2])
-        one, other = (frame.sort_values(by, ignore_index=True) for frame in (one, other))
-        pd.testing.assert_frame_equal(one, other)
-    before, after = first.clusters, added.clusters
-    names = {name for name in before if name in after}
-    assert names == {c for c in before if any(c in own for own in after.values()) and c in after}
-    assert all(name in own for name, own in after.items())  # called by one of its records
-
-
-def test_a_set_is_untouched_if_its_records_scores_and_clusters_are_those_of_before() -> None:
-    sets = sets_of([("a", "b", 0.9), ("c", "d", 0.8), ("d", "e", 0.1)])
-    figures = dict.fromkeys("abcde", (0.9, 0.9))
-
-    def same(clusters: str, again: str = "", new: str = "") -> list[bool]:
-        known = {record: one for record, one in figures.items() if record not in new}
-        previous = Previous(dict(zip("abcde", clusters, strict=True)), known, "clusters.csv")
-        return untouched(sets, previous, list(again)).tolist()
-
-    assert same("11223") == [True, True]
-    assert same("11223", again="e") == [True, False]
-    assert same("11223", new="a") == [False, True]
-    assert same("12334") == [True, True]
-    assert same("11213") == [False, False]  # a cluster of two sets
-    lost = Previous({**dict(zip("abcde", "11223", strict=True)), "f": "1"}, figures, "clusters.csv")
-    assert untouched(sets, lost, []).tolist() == [False, True]
-
-
 def test_ids_persist_and_changes_are_listed() -> None:
     old = [(1, 2, 0.99), (2, 3, 0.99), (5, 6, 0.99), (8, 9, 0.99)]
     new = [(0, 2, 0.99), (3, 5, 0.999), (8, 9, 0.01), (20, 21, 0.99), (9, 10, 0.99)]
-    first, added, _ = increment(old, new)
+    first = partita.cluster(old)
+    added = partita.cluster([*old[:3], *new], previous=first)
     assert first.clusters == {1: [1, 2, 3], 5: [5, 6], 8: [8, 9]}
     assert sorted(map(sorted, added.clusters.values())) == [
         [0, 1, 2, 3, 5, 6],
@@ -467,22 +422,13 @@ def test_ids_persist_and_changes_are_listed() -> None:
     }  # fmt: skip
 
 
-def test_foreign_ids_and_bad_increments(tmp_path: Path) -> None:
+def test_foreign_ids_and_bad_previous_clusters(tmp_path: Path) -> None:
     previous = [{"record": "a", "cluster": "C1"}, {"record": "b", "cluster": "a"}]
     found = partita.cluster([("b", "c", 0.9), ("a", "d", 0.01)], previous=previous)
     assert found.clusters == {"a": ["b", "c"], "C1": ["a"], "d": ["d"]}
-    with pytest.raises(partita.InputError, match="membership and exact"):
-        partita.cluster([("a", "b", 0.9)], previous=previous, previous_scores=[("a", "b", 0.1)])
     huge = [{"record": "a", "cluster": "C1", "membership": 10**400, "exact": 1}]
     with pytest.raises(partita.InputError, match="expected numbers from 0 to 1"):
         partita.cluster([("a", "b", 0.9)], previous=huge)
-    with pytest.raises(partita.InputError, match="need previous clusters"):
-        partita.cluster([("a", "b", 0.9)], previous_scores=[("a", "b", 0.1)])
-    first, labels = partita.cluster([("a", "b", 0.9)]), [("a", "b", 1)]
-    with pytest.raises(partita.InputError, match="labels changes sets"):
-        partita.cluster(
-            [("a", "b", 0.8)], previous=first, previous_scores=[("a", "b", 0.9)], labels=labels
-        )
     twice = tmp_path / "clusters.csv"
     twice.write_text("record,cluster\na,1\na,2\n")
     with pytest.raises(partita.InputError, match=r"clusters.csv, line 3: lists record a again"):

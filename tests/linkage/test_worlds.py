@@ -104,14 +104,6 @@ def test_labels_assumptions_and_records_without_pairs_hold_in_every_world() -> N
     assert (frame[40] == 40).all()
 
 
-def test_other_models_have_worlds() -> None:
-    pairs = [(1, 2, 0.7), (2, 3, 0.6), (1, 3, 0.5), (7, 8, 0.25)]
-    found = partita.cluster(pairs, model="evidential", worlds=WORLDS)
-    frame = found.to_pandas("worlds").pivot(index="world", columns="record", values="cluster")
-    for row in found.to_pandas("pairs").itertuples():
-        assert inside(float((frame[row.left] == frame[row.right]).mean()), row.probability)
-
-
 def test_the_same_seed_gives_the_same_worlds() -> None:
     pairs = chain(30)
     one, two = (partita.cluster(pairs, worlds=20).to_pandas("worlds") for _ in range(2))
@@ -132,9 +124,3 @@ def test_a_cluster_is_called_by_its_first_record() -> None:
 def test_the_number_of_worlds_is_checked(worlds: Any) -> None:
     with pytest.raises(InputError, match="not a positive number of draws"):
         partita.cluster([(1, 2, 0.5)], worlds=worlds)
-
-
-def test_worlds_need_all_scores() -> None:
-    first = partita.cluster([(1, 2, 0.9)])
-    with pytest.raises(InputError, match="worlds changes sets"):
-        partita.cluster([(2, 3, 0.9)], previous=first, previous_scores=[(1, 2, 0.9)], worlds=5)

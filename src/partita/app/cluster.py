@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from partita.app.solve import (
     learned_parameters,
     pair_table,
     parameters_source,
-    solved,
     warned,
 )
 from partita.configurations.forest.batch_kernels import MergeRule
@@ -29,9 +28,7 @@ from partita.errors import InputError
 from partita.linkage.answers import (
     SAMPLED,
     Clustering,
-    cluster_distributions,
     cluster_sets,
-    distribution_worlds,
     draw_worlds,
 )
 from partita.linkage.cluster_tables import (
@@ -52,10 +49,8 @@ from partita.linkage.increments import (
     FIGURES,
     Previous,
     changes,
-    joined_tables,
     persistent_ids,
     read_previous,
-    untouched,
 )
 from partita.linkage.labels import (
     TO_LABEL,
@@ -111,8 +106,7 @@ class Clusters(SummarisedTables):
 
     The tables are `clusters` (the default), `alternatives`, `pairs`, `review`, `to_label` (pairs
     whose labels calibrate best; fill in `same` and pass it as labels) and, with previous clusters,
-    `changes`, with `worlds` those draws. Where sets were kept from previous clusters,
-    only `clusters` and `changes` have all.
+    `changes`, with `worlds` those draws.
     """
 
     summary: ClusterSummary
@@ -120,7 +114,6 @@ class Clusters(SummarisedTables):
     _order: Mapping[str, int]
     _ids: IntegerIds
     _previous: Previous | None
-    _kept: Sequence[str]
     failures: tuple[Failure, ...]
     _worlds: Callable[[], IntArray] | None
 
@@ -189,9 +182,6 @@ class Clusters(SummarisedTables):
         """Return the columns of all records by their own names, and the id of each cluster."""
         assert self._previous is not None
         columns = record_columns(self._clustering, {}, list)
-        if self._kept:
-            kept = self._previous.columns(self._kept)
-            columns = {name: [*values, *kept[name]] for name, values in columns.items()}
         places = np.array([self._order[name] for name in columns["record"]], dtype=np.int64)
         order = np.argsort(places, kind="stable").tolist()
         columns = {name: [values[n] for n in order] for name, values in columns.items()}
@@ -223,7 +213,7 @@ class Clusters(SummarisedTables):
         }
 
     def __len__(self) -> int:
-        return self.summary.records + self.summary.kept
+        return self.summary.records
 
     def __iter__(self) -> Iterator[ClusteredRecord]:
         for row in zip(*self._record_columns().values(), strict=True):
@@ -242,16 +232,12 @@ def cluster(
     columns: tuple[str | None, str | None, str | None] = (None, None, None),
     target_precision: float | None = None,
     cautious: float | None = None,
-    model: str = "forest",
     parameters: str | os.PathLike[str] | TrainedModel | None = None,
-    missing: float | None = None,
-    soft: bool = False,
     link_above: float = 1e-4,
     labels: Any = None,
     assume: Sequence[str] = (),
     sources: Sequence[str] | None = None,
     previous: Any = None,
-    previous_scores: Any = None,
     worlds: int | None = None,
     budget: Budget | None = None,
     seed: int = 0,
@@ -265,8 +251,7 @@ def cluster(
     columns of both ids and of the score where they are called otherwise. Every connected component
     is a set of its own, or every value of a column `set`. Scores are evidence for the forest
     model: 0 and 1 are strong and never certain, two records that were not compared have the
-    default of the model, and scores up to `link_above` connect no sets. With `missing`, or with
-    another model, 0 and 1 and pairs that are not listed mean what they mean in `solve`.
+    default of the model, and scores up to `link_above` connect no sets.
 
     `records` lists all records: a data frame with a column id or unique_id (or `unique_id`), a
     list of ids or of dicts, or a file. Every record is in the result, in that order, also where no
@@ -285,9 +270,7 @@ def cluster(
 
     `previous` are the clusters of an earlier run: a result of `cluster`, or a data frame or a file
     with the columns record and cluster. Their ids persist: a cluster that has the record by which a
-    previous one is called goes on with its id. `previous_scores` are the scores of that run, to
-    which `scores` are added; the result is that of all scores together, but the summary and the
-    tables of alternatives, pairs and questions are those of the sets that were solved.
+    previous one is called goes on with its id. `scores` are all scores, those of that run too.
 
     With `worlds` there is a table of that many independent draws of all clusters together, so that
     what is computed from each draw has the uncertainty of the clusters.
@@ -312,37 +295,24 @@ def cluster_scores(scores: Pairs, options: ClusterOptions, calibrated: bool = Fa
     note, progress = options.note or warned, options.progress
     table, ids = pair_table(scores, "scores", options.columns, note)
     before = None if options.previous is None else read_previous(_previous_table(options.previous))
-    scored_again = None
-    if options.previous_scores is not None:
-        check_increment(before, options)
-        scored_again = table.names
-        old, old_ids = pair_table(options.previous_scores, "previous scores", options.columns, note)
-        table, ids = joined_tables(old, table), old_ids.joined(ids)
     listed = None
     if options.records is not None:
         listed = read_record_ids(options.records, options.unique_id, ids, note)
     known = _knowledge(options, listed, note)
-    solver, evidence = clustering_solver(options, options.model), None
-    if options.model == "forest" and options.missing is None:
-        evidence = Evidence(solver.parameters.unlisted_probability, options.link_above)
+    solver = clustering_solver(options)
+    evidence = Evidence(solver.parameters.unlisted_probability, options.link_above)
     if known.labels is not None:
-        if evidence is None:
-            raise InputError("labels need the model forest, without missing")
         evidence = replace(evidence, joined=known.labels.same())
-    grouped = group(
-        table, missing=options.missing, soft=options.soft, listed=listed, evidence=evidence
-    )
-    sets = known.applied(grouped, failures)
+    sets = known.applied(group(table, listed=listed, evidence=evidence), failures)
     stated, p, same = judged_probabilities(sets, known.labels, solver)
     if (calibration := PairCalibration.fitted(stated, p, same)) is not None:
         sets = calibration.moved(sets, stated, solver.parameters.scale)
     order = _order(sets, listed, before)
-    sets, kept = _without_kept(sets, before, scored_again)
     rule, target = first_rule(options.cautious, known.labels), options.target_precision
     clustering = answered_or_failed(
         sets, partial(answered, solver=solver, rule=rule, progress=progress), failures
     )
-    in_doubt = evidence is not None and not calibrated and _unexplained(options)
+    in_doubt = not calibrated and _unexplained(options)
     if in_doubt and look_like_similarities(clustering.sets.probability, clustering.answers.pair):
         note(SIMILARITIES)
     if target is not None:
@@ -350,26 +320,22 @@ def cluster_scores(scores: Pairs, options: ClusterOptions, calibrated: bool = Fa
         rule = MergeRule.fixed(chosen_threshold(merges, target, MIN_MERGE_PROBABILITY))
         clustering = answered(clustering.sets, solver, rule, progress)
     judged = 0 if known.labels is None else len(known.labels.pairs)
-    figures = cluster_summary(
-        totals(clustering), rule, target, solver.parameters, judged, len(kept)
-    )
+    figures = cluster_summary(totals(clustering), rule, target, solver.parameters, judged)
     count = world_count(options.worlds)
     worlds = None if count is None else _draws_of(clustering.sets, solver, count)
     failed = failures.warned("set")
-    return Clusters(figures, clustering, order, ids, before, kept, failed, worlds)
+    return Clusters(figures, clustering, order, ids, before, failed, worlds)
 
 
 def _unexplained(options: ClusterOptions) -> bool:
     """Tell whether nothing but the scores says how they are to be taken."""
-    given = (options.labels, options.parameters, options.sources, options.previous_scores)
+    given = (options.labels, options.parameters, options.sources)
     return not options.assume and all(one is None for one in given)
 
 
 def _draws_of(sets: Sets, solver: Solver, count: int) -> Callable[[], IntArray]:
     """Return a function that draws the clusters of all records."""
-    if sets.evidence:
-        return lambda: draw_worlds(sets, solver.parameters, count, solver.budget, solver.seed)
-    return lambda: distribution_worlds(sets, list(solved(sets, solver)), count, solver.seed)
+    return lambda: draw_worlds(sets, solver.parameters, count, solver.budget, solver.seed)
 
 
 def _knowledge(
@@ -383,11 +349,11 @@ def _knowledge(
     return RecordKnowledge(labels, options.assume, dict(zip(names, options.sources, strict=True)))
 
 
-def clustering_solver(options: ClusteringOptions, model: str = "forest") -> Solver:
+def clustering_solver(options: ClusteringOptions) -> Solver:
     """Return the solver of sets of records, with its parameters read."""
-    learned = learned_parameters(model, parameters_source(options.parameters))
+    learned = learned_parameters("forest", parameters_source(options.parameters))
     budget = options.budget or Budget(memory=default_memory())
-    return Solver(model, learned, 1, None, budget, options.seed)
+    return Solver("forest", learned, 1, None, budget, options.seed)
 
 
 def first_rule(cautious: float | None, labels: Labels | None) -> MergeRule:
@@ -444,51 +410,8 @@ def _order(sets: Sets, listed: TemplateList | None, previous: Previous | None) -
     return {name: n for n, name in enumerate(names)}
 
 
-def _without_kept(
-    sets: Sets, previous: Previous | None, scored_again: Sequence[str] | None
-) -> tuple[Sets, Sequence[str]]:
-    """Return the sets to solve, and the records of those that are as they were."""
-    if previous is None or scored_again is None:
-        return sets, ()
-    same = untouched(sets, previous, scored_again)
-    kept = sets.chosen(np.flatnonzero(same)).ids
-    return sets.chosen(np.flatnonzero(~same)), kept
-
-
 def _previous_table(previous: Any) -> Any:
     return previous.to_arrow() if isinstance(previous, Clusters) else previous
-
-
-class HasFigures(Protocol):
-    """Clusters of an earlier run, on one machine or on Spark."""
-
-    @property
-    def file(self) -> str: ...
-
-    @property
-    def has_figures(self) -> bool: ...
-
-
-def check_increment(previous: HasFigures | None, options: ClusterOptions) -> None:
-    """Refuse what changes sets that have no new scores."""
-    if previous is None:
-        raise InputError("previous scores need previous clusters")
-    if not previous.has_figures:
-        raise InputError(
-            "has no columns membership and exact (expected for previous scores)", file=previous.file
-        )
-    wanted = {
-        "labels": options.labels is not None,
-        "assume": bool(options.assume),
-        "sources": options.sources is not None,
-        "missing": options.missing is not None,
-        "another model": options.model != "forest",
-        "target precision": options.target_precision is not None,
-        "worlds": options.worlds is not None,
-    }
-    for name in (name for name, asked in wanted.items() if asked):
-        problem = "changes sets that have no new scores: give all scores, and no previous ones"
-        raise InputError(f"{name} {problem}")
 
 
 def answered_or_failed(
@@ -528,10 +451,8 @@ def answered(
     sets: Sets, solver: Solver, rule: MergeRule, progress: Progress | None = None
 ) -> Clustering:
     """Return the answers for all sets."""
-    if sets.evidence:
-        limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
-        return cluster_sets(sets, solver.parameters, rule, limits, solver.seed, progress)
-    return cluster_distributions(sets, list(solved(sets, solver, progress)), rule, solver.seed)
+    limits = replace(solver.budget, work=solver.budget.work or SAMPLED)
+    return cluster_sets(sets, solver.parameters, rule, limits, solver.seed, progress)
 
 
 JOINED = 0.05  # probability from which two records are reviewed together

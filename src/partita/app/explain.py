@@ -313,9 +313,8 @@ def explain_records(clusters: Clusters, left: Id, right: Id) -> RecordExplanatio
     s, t = sorted(part.ids.index(name) for name in names)
     rows = np.flatnonzero((part.left == s) & (part.right == t)) + sets.row_starts[homes[0]]
     notes = [] if len(rows) else ["The two were not compared: they have the default of the model."]
-    if not sets.evidence or len(part.ids) > DENSE:
-        problem = "is not of the forest model" if not sets.evidence else "is too large"
-        raise InputError(f"the set of {left} and {right} {problem}: it cannot be explained")
+    if len(part.ids) > DENSE:
+        raise InputError(f"the set of {left} and {right} is too large: it cannot be explained")
     parameters = ForestParameters(**(clusters.summary.parameters or {}))
     if (parameters.scale, parameters.bias) != (1.0, 0.0):
         scale, bias = parameters.scale, parameters.bias

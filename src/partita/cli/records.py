@@ -255,13 +255,12 @@ def cluster(options: ClusterCommand, console: Console) -> None:
       partita cluster scores.parquet --records people.csv --out clusters.csv
       partita cluster scores.csv --out clusters.csv --review questions.csv
       partita cluster scores.csv --target-precision .99 --out clusters.csv
-      partita cluster new.csv --previous old.csv --previous-scores scores.csv \\
-        --changes changes.csv --out clusters.csv
+      partita cluster scores.csv --previous old.csv --changes changes.csv
     """
     from partita.app.cluster import cluster_scores
 
     inputs = [options.scores, options.records, options.parameters, options.labels]
-    _check_outputs(options, options.previous, [*inputs, options.previous_scores])
+    _check_outputs(options, options.previous, inputs)
     options = replace(
         options,
         columns=(options.left, options.right, options.score),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,13 +37,12 @@ from partita.configurations.forest.network import ForestNetwork, Watched
 from partita.configurations.forest.posterior import EXACT, SampledForest
 from partita.core import (
     Budget,
-    Distribution,
     FloatArray,
     IntArray,
     linked_components,
     restricted_growth_rows,
 )
-from partita.errors import InputError, PartitaError, Unavailable
+from partita.errors import InputError, Unavailable
 from partita.linkage.sets import Sets
 
 DRAWS = 100  # of all sets together, for the intervals of the summary
@@ -179,47 +178,12 @@ def draw_worlds(
     return worlds
 
 
-def distribution_worlds(
-    sets: Sets, distributions: Sequence[Distribution | PartitaError], count: int, seed: int
-) -> IntArray:
-    """Return independent draws of sets that any model answered, as `draw_worlds` does."""
-    worlds = []
-    for k, distribution in enumerate(distributions):
-        if not isinstance(distribution, Distribution):
-            raise distribution
-        drawn = distribution.posterior.draws(count, np.random.default_rng([seed, k]))
-        worlds.append(sets.starts[k] + first_members(drawn))
-    return np.concatenate(worlds, axis=1)
-
-
 def first_members(rows: IntArray) -> IntArray:
     """Replace the labels of each row by the first place that has the label."""
     first = np.full((len(rows), int(rows.max(initial=0)) + 1), rows.shape[1])
     draw, place = np.indices(rows.shape)
     np.minimum.at(first, (draw, rows), place)
     return np.take_along_axis(first, rows, axis=1)
-
-
-def cluster_distributions(
-    sets: Sets,
-    distributions: Sequence[Distribution | PartitaError],
-    rule: MergeRule,
-    seed: int,
-) -> Clustering:
-    """Answer sets by the distributions of any model: pairs exactly, the rest from draws."""
-    starts, rows = sets.starts, sets.row_starts
-    answers = empty_answers(int(starts[-1]), len(sets.left), len(sets), DRAWS)
-    for k, distribution in enumerate(distributions):
-        if not isinstance(distribution, Distribution):
-            raise distribution
-        rng = np.random.default_rng(seed)
-        drawn = np.ascontiguousarray(distribution.posterior.draws(SAMPLED, rng))
-        p = np.ascontiguousarray(distribution.marginals.value)
-        answer_rows(drawn, p, np.ones(drawn.shape[1]), k, int(starts[k]), rule, answers)
-        inside = slice(rows[k], rows[k + 1])
-        answers.pair[inside] = p[sets.left[inside], sets.right[inside]]
-    draws = np.full(len(sets), SAMPLED)
-    return Clustering(sets, np.arange(int(starts[-1])), starts, answers, draws)
 
 
 def _report(progress: Progress | None, done: int, total: int) -> None:

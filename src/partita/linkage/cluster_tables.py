@@ -68,7 +68,6 @@ class ClusterSummary:
     entities: ExpectedValue
     precision: ExpectedValue | None
     recall: ExpectedValue | None
-    kept: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as a dict."""
@@ -289,7 +288,6 @@ def cluster_summary(
     target: float | None,
     parameters: Any = None,
     labels: int = 0,
-    kept: int = 0,
 ) -> ClusterSummary:
     """Return the expected quality with intervals."""
     entities, true_pairs, right = (np.array(row, dtype=np.float64) for row in of.draws)
@@ -316,7 +314,6 @@ def cluster_summary(
             _ratio(of.right / FIXED, of.true_pairs / FIXED, right, true_pairs + of.lost / FIXED),
             of.true_pairs / FIXED,
         ),
-        kept=kept,
     )
 
 

@@ -1,20 +1,16 @@
-"""Clusters after an earlier run: sets that are kept, ids that persist, a log of changes."""
+"""Clusters after an earlier run: ids that persist, a log of changes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
-from partita.core import BoolArray, IntArray
-from partita.errors import InputError
 from partita.linkage.clusters import CLUSTERS, IDS, clustered_rows
-from partita.linkage.pairs import PairTable
-from partita.linkage.sets import Sets
 from partita.tables import Table, read_table
 from partita.tables.columns import decimal_values
 
@@ -29,11 +25,6 @@ class Previous:
     figures: Mapping[str, tuple[float, float]]
     file: str
 
-    @property
-    def has_figures(self) -> bool:
-        """Whether membership and exact are known of all records."""
-        return len(self.figures) == len(self.cluster)
-
     def anchors(self) -> dict[str, str]:
         """Return for the record that stands for a cluster its id.
 
@@ -44,18 +35,6 @@ class Previous:
             first.setdefault(cluster, record)
         named = {c: c if self.cluster.get(c) == c else record for c, record in first.items()}
         return {record: cluster for cluster, record in named.items()}
-
-    def columns(self, records: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the rows of some records; a cluster is called by its first record."""
-        first: dict[str, str] = {}
-        for record in records:
-            first.setdefault(self.cluster[record], record)
-        return {
-            "record": list(records),
-            "cluster": [first[self.cluster[record]] for record in records],
-            "membership": [self.figures[record][0] for record in records],
-            "exact": [self.figures[record][1] for record in records],
-        }
 
     def sizes(self) -> dict[str, int]:
         """Return the number of records of each cluster."""
@@ -85,54 +64,6 @@ def _figures(table: Table, records: Sequence[str]) -> dict[str, tuple[float, flo
         problem = f"membership and exact are {columns[0][row]!r} and {columns[1][row]!r}"
         raise table.error(row, f"{problem} (expected numbers from 0 to 1)")
     return dict(zip(records, map(tuple, numbers.T.tolist()), strict=True))
-
-
-def joined_tables(old: PairTable, new: PairTable) -> PairTable:
-    """Return the pairs of both tables; of a pair in both the new score holds."""
-    if old.sets is not None or new.sets is not None:
-        raise InputError("scores with a column set cannot be added to", file=new.file)
-    names = [*old.names, *(name for name in new.names if name not in set(old.names))]
-    number = {name: n for n, name in enumerate(names)}
-    place = np.array([number[name] for name in new.names], dtype=np.int64)
-    left, right = place[new.left], place[new.right]
-    again = _keys(left, right, len(names))
-    kept = ~np.isin(_keys(old.left, old.right, len(names)), again)
-    problems = (*old.problems, *(_moved(problem, place) for problem in new.problems))
-    return replace(
-        new,
-        names=names,
-        left=np.concatenate([old.left[kept], left]),
-        right=np.concatenate([old.right[kept], right]),
-        probability=np.concatenate([old.probability[kept], new.probability]),
-        lines=np.concatenate([old.lines[kept], new.lines]),
-        problems=problems,
-    )
-
-
-def _moved(problem: Any, place: IntArray) -> Any:
-    left, right = (int(place[end]) if end >= 0 else end for end in (problem.left, problem.right))
-    return replace(problem, left=left, right=right)
-
-
-def _keys(left: IntArray, right: IntArray, names: int) -> IntArray:
-    keys: IntArray = np.minimum(left, right) * names + np.maximum(left, right)
-    return keys
-
-
-def untouched(sets: Sets, previous: Previous, scored_again: Sequence[str]) -> BoolArray:
-    """Return which sets are as they were: no new record or score, and whole previous clusters."""
-    again, home = set(scored_again), np.repeat(np.arange(len(sets)), sets.sizes)
-    known = [i not in again and i in previous.figures for i in sets.ids]
-    sizes = previous.sizes()
-    code = {cluster: n for n, cluster in enumerate(sizes)}
-    of = np.array([code.get(previous.cluster.get(i, ""), len(code)) for i in sets.ids], np.int64)
-    low, high = np.full(len(code) + 1, len(sets)), np.full(len(code) + 1, -1)
-    np.minimum.at(low, of, home)
-    np.maximum.at(high, of, home)
-    members = np.bincount(of, minlength=len(code) + 1)
-    whole = (low == high) & (members == np.array([*sizes.values(), -1]))
-    as_before: BoolArray = np.bincount(home, ~(np.array(known) & whole[of]), len(sets)) == 0
-    return as_before
 
 
 def persistent_ids(

@@ -115,13 +115,6 @@ class IntegerIds:
         self._integers: dict[str, int] = {}
         self._others = False
 
-    def joined(self, other: IntegerIds) -> IntegerIds:
-        """Return the ids of both tables."""
-        both = IntegerIds()
-        both._integers = self._integers | other._integers
-        both._others = self._others or other._others
-        return both
-
     def note(self, ids: Iterable[Any]) -> None:
         """Remember ids; any that is not an integer makes all of them texts."""
         for value in {None if isinstance(one, list | dict) else one for one in ids}:

@@ -226,8 +226,6 @@ def summary_text(summary: ClusterSummary) -> str:
         f"{records} in {count_text(summary.clusters, 'cluster')}; the largest has {largest}",
         f"{pairs} in {sets}{sampled}",
     ]
-    if summary.kept:
-        lines.append(f"{summary.kept:,} further records are in clusters that were kept")
     if summary.across:
         lines.append(f"{summary.across:,} pairs have scores too low to connect sets")
     if summary.cut_pairs:
