@@ -96,6 +96,8 @@ REMOVED = {
     "solve --clusters",
     "solve --cautious",
     "solve --excel-safe",
+    "cluster --previous-scores",
+    *(f"partita.cluster().{name}" for name in ("missing", "model", "previous_scores", "soft")),
     "partita.app.report.report_html",
     "partita.app.report.report_of_results",
     "partita.ResolvedMessage.to_brat",
