@@ -22,14 +22,18 @@ import numpy as np
 
 from partita.app.link import LinkedRecords, link_table
 from partita.core import BoolArray, FloatArray, IntArray
+from partita.evaluation.calibration import reliability, reliability_error
+from partita.evaluation.scores import b_cubed
 from partita.linkage.cluster_tables import ExpectedValue
 from partita.linkage.nearest_engine import ComparedPairs, NearestEngine
 from partita.linkage.pair_features import PairEnds
 from partita.linkage.pair_trees import PairTrees
 from partita.options import LinkOptions
+from partita.training.maxent import logistic_probability
 from research.train_pair_trees import FAMILIES, PanelSet, read_panel, train, true_pairs
 
 SURE = 0.9  # of `exact`: clusters whose share of right ones is counted
+LIKELY = 0.05  # of pairs whose stated probabilities are compared with the truth
 BASELINE = 0.4  # least cosine of the best match by weighted words
 
 
@@ -55,7 +59,8 @@ class PanelFigures:
 
     @property
     def f1(self) -> float:
-        return _f1(self.precision, self.recall)
+        both = self.precision + self.recall
+        return 2.0 * self.precision * self.recall / max(both, 1e-12)
 
     def holds(self, n: int) -> bool:
         """Return whether the interval of precision (0) or recall (1) has the true value."""
@@ -109,6 +114,7 @@ def linked_figures(one: PanelSet, engine: NearestEngine, began: float) -> PanelF
     assert (engine.order == np.arange(len(one.truth))).all()
     same = one.truth[pairs.ends.left] == one.truth[pairs.ends.right]
     probability = _stated(linked, engine, pairs.ends, odds)
+    kept = probability >= LIKELY
     total = true_pairs(one.truth)
     right = _pairs_in_both(clusters, one.truth)
     summary = linked.summary
@@ -118,13 +124,14 @@ def linked_figures(one: PanelSet, engine: NearestEngine, began: float) -> PanelF
     charge = missed * -np.log2(min(outside / others, 1.0))
     return PanelFigures(
         one.name, right / max(true_pairs(clusters), 1), right / max(total, 1),
-        _cubed(clusters, one.truth), *_baselines(engine, linked, pairs, one.truth),
+        b_cubed(one.truth, clusters).f, *_baselines(engine, linked, pairs, one.truth),
         _bits(probability, same) / len(same),
         (_bits(probability, same) + charge) / len(one.truth),
-        (_bits(_logistic(pairs.trees), same) + charge) / len(one.truth),
+        (_bits(logistic_probability(pairs.trees), same) + charge) / len(one.truth),
         float(same.sum()) / max(total, 1),
         (_interval(summary.precision), _interval(summary.recall)),
-        _exact(linked, clusters, one.truth), _reliability(probability, same),
+        _exact(linked, clusters, one.truth),
+        reliability_error(reliability(probability[kept], same[kept], equal_width=True)),
         bool(linked.settings["clean"]), seconds,
     )  # fmt: skip
 
@@ -138,7 +145,7 @@ def _stated(
     linked: LinkedRecords, engine: NearestEngine, ends: PairEnds, odds: FloatArray
 ) -> FloatArray:
     """Return the probabilities of pairs: of the clustering, or of the engine between sets."""
-    found = _logistic(odds)
+    found = logistic_probability(odds)
     place = {str(name): n for n, name in enumerate(engine.table.ids)}
     sets = linked.solved_sets
     numbers = np.array([place[name] for name in sets.ids], dtype=np.int64)
@@ -153,22 +160,9 @@ def _stated(
     return found
 
 
-def _logistic(x: FloatArray) -> FloatArray:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(x, -40.0, 40.0))))
-
-
 def _bits(p: FloatArray, same: BoolArray) -> float:
     p = np.clip(p, 1e-6, 1.0 - 1e-6)
     return float(-np.where(same, np.log2(p), np.log2(1.0 - p)).sum())
-
-
-def _reliability(p: FloatArray, same: BoolArray) -> float:
-    """Return the mean distance of stated and true shares in ten bins, for pairs from .05 on."""
-    kept = p >= 0.05
-    places = np.minimum((p[kept] * 10).astype(int), 9)
-    count = np.bincount(places, minlength=10)
-    apart = np.abs(np.bincount(places, p[kept], 10) - np.bincount(places, same[kept], 10))
-    return float(apart.sum() / max(count.sum(), 1))
 
 
 def _codes(names: Iterable[object]) -> IntArray:
@@ -177,17 +171,6 @@ def _codes(names: Iterable[object]) -> IntArray:
 
 def _pairs_in_both(one: IntArray, other: IntArray) -> int:
     return true_pairs(np.unique(one * (other.max() + 1) + other, return_inverse=True)[1])
-
-
-def _cubed(clusters: IntArray, truth: IntArray) -> float:
-    both = np.unique(clusters * (truth.max() + 1) + truth, return_inverse=True)[1]
-    sizes = np.bincount(both)[both]
-    return _f1(float((sizes / np.bincount(clusters)[clusters]).mean()),
-               float((sizes / np.bincount(truth)[truth]).mean()))  # fmt: skip
-
-
-def _f1(precision: float, recall: float) -> float:
-    return 2.0 * precision * recall / max(precision + recall, 1e-12)
 
 
 def _exact(

@@ -113,19 +113,12 @@ def _broken_up(
 
 
 def _components(members: Sequence[int], pairs: Pairs) -> list[list[int]]:
-    parent = {member: member for member in members}
+    from scipy.cluster.hierarchy import DisjointSet
 
-    def root(member: int) -> int:
-        while parent[member] != member:
-            parent[member] = member = parent[parent[member]]
-        return member
-
+    found = DisjointSet(members)
     for left, right in pairs:
-        parent[max(root(left), root(right))] = min(root(left), root(right))
-    groups: dict[int, list[int]] = {}
-    for member in members:
-        groups.setdefault(root(member), []).append(member)
-    return list(groups.values())
+        found.merge(left, right)
+    return sorted(sorted(component) for component in found.subsets())
 
 
 def _keyed(records: Records, members: list[int], folds: IntArray, models: Models) -> KeyedSet:

@@ -54,13 +54,6 @@ def test_features_that_are_rare_or_unknown_count_for_nothing() -> None:
     assert np.allclose(model.probabilities(["once", "unheard"]), model.probabilities([]))
 
 
-def test_a_weight_is_as_good_as_a_repetition() -> None:
-    rows, outcome = [[0], [1], [0, 1]], np.array([0, 1, 1])
-    weighted = fit_sparse(rows, outcome, (2, 2), 1.0, np.array([3.0, 1.0, 1.0]))
-    repeated = fit_sparse([[0], [0], *rows], np.array([0, 0, *outcome]), (2, 2), 1.0)
-    assert np.allclose(weighted, repeated, atol=1e-3)
-
-
 def test_what_was_always_so_will_be_so() -> None:
     model = train_classifier([(["a"], "x"), (["b"], "x")])
     assert model.best(["a"]) == ("x", 1.0)

@@ -49,11 +49,11 @@ def fit_sparse(
     outcome: IntArray,
     shape: tuple[int, int],
     precision: float,
-    weight: FloatArray | None = None,
 ) -> FloatArray:
     """Return the weights of features by outcomes; a row lists the features of one event."""
     from scipy.optimize import minimize
     from scipy.sparse import csr_matrix
+    from scipy.special import log_softmax
 
     if len(np.unique(outcome)) < 2:
         raise InputError("training data has one outcome only; expected several")
@@ -64,28 +64,19 @@ def fit_sparse(
     transposed = table.T.tocsr()
     observed = np.zeros((len(rows), shape[1]))
     observed[np.arange(len(rows)), outcome] = 1.0
-    case_weights = np.ones(len(rows)) if weight is None else weight
-    total = float(case_weights.sum())
 
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
         weights = flat.reshape(shape)
-        log = _log_softmax(table @ weights)
-        nats = -float(case_weights @ (observed * log).sum(1)) + precision * float(flat @ flat) / 2
-        excess = (np.exp(log) - observed) * case_weights[:, None]
-        gradient = transposed @ excess + precision * weights
-        return nats / total, gradient.ravel() / total
+        log = log_softmax(table @ weights, axis=1)
+        nats = -float((observed * log).sum(1).sum()) + precision * float(flat @ flat) / 2
+        gradient = transposed @ (np.exp(log) - observed) + precision * weights
+        return nats / len(rows), gradient.ravel() / len(rows)
 
     options = {"gtol": ENOUGH_GRADIENT, "maxiter": MOST_STEPS, "maxcor": 10}
     start = np.zeros(shape[0] * shape[1])
     result = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     weights: FloatArray = result.x.reshape(shape)
     return weights
-
-
-def _log_softmax(scores: FloatArray) -> FloatArray:
-    top = scores - scores.max(1, keepdims=True)
-    log: FloatArray = top - np.log(np.exp(top).sum(1, keepdims=True))
-    return log
 
 
 @lru_cache(maxsize=1 << 16)
@@ -261,20 +252,14 @@ def train_trees(
         values = np.round(rate * values, DIGITS)
         add_trees(bins, tested[None], cuts[None], values[None], scores)
         grown.append((tested, cuts, values))
-    return BoostedTrees(
-        borders,
-        base,
-        np.array([tested for tested, _, _ in grown]),
-        np.array([cuts for _, cuts, _ in grown]),
-        np.array([values for _, _, values in grown]),
-    )
+    tested, cuts, values = (np.array(column) for column in zip(*grown, strict=True))
+    return BoostedTrees(borders, base, tested, cuts, values)
 
 
 def train_classifier(
     examples: Sequence[tuple[Features, str]],
     least: int = 2,
     precision: float = 1.0,
-    weight: FloatArray | None = None,
 ) -> Classifier:
     """Fit a classifier to features and outcomes; features seen fewer than `least` times are left
     out."""
@@ -287,5 +272,5 @@ def train_classifier(
         return Classifier(outcomes, {}, np.zeros((0, 1)))
     rows = [sorted({row_of[name] for name in names if name in row_of}) for names in coded]
     labels = np.array([outcomes.index(outcome) for _, outcome in examples], dtype=np.int64)
-    weights = fit_sparse(rows, labels, (len(names), len(outcomes)), precision, weight)
+    weights = fit_sparse(rows, labels, (len(names), len(outcomes)), precision)
     return Classifier(outcomes, row_of, weights)

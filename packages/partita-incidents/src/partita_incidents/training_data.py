@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from partita.core import Configuration, Document
 from partita.text.tokens import scan
@@ -179,36 +179,32 @@ def incident_type(incident: Incident) -> str:
 Example = tuple[Features, str]
 
 
-@dataclass(slots=True)
-class FillExamples:
-    """Training examples of the models that choose fills."""
+FillExamples = dict[str, list[Example]]  # by the name of the model
 
-    victim_type: list[Example] = field(default_factory=list)
-    victim_effect: list[Example] = field(default_factory=list)
-    target_type: list[Example] = field(default_factory=list)
-    target_effect: list[Example] = field(default_factory=list)
-    confidence: list[Example] = field(default_factory=list)
-    stage: list[Example] = field(default_factory=list)
-    category: list[Example] = field(default_factory=list)
-    instrument: list[Example] = field(default_factory=list)
+# Of each model: how often a feature must occur, and the precision of the prior.
+FILL_TRAINING: Mapping[str, tuple[int, float]] = {
+    "victim_type": (2, 2.0),
+    "victim_effect": (2, 5.0),
+    "target_type": (2, 2.0),
+    "target_effect": (2, 5.0),
+    "confidence": (2, 5.0),
+    "stage": (3, 5.0),
+    "category": (3, 5.0),
+    "instrument": (3, 5.0),
+}
 
 
 def train_fill_models(examples: Iterable[tuple[Reading, Sequence[Incident]]]) -> FillModels:
     """Train the models that choose fills from readings and their keys."""
-    collected = FillExamples()
+    collected: FillExamples = {name: [] for name in FILL_TRAINING}
     for reading, key in examples:
         if key:
             _add_fill_examples(collected, reading, key)
-    return FillModels(
-        train_classifier(collected.victim_type, least=2, precision=2.0),
-        train_classifier(collected.victim_effect, least=2, precision=5.0),
-        train_classifier(collected.target_type, least=2, precision=2.0),
-        train_classifier(collected.target_effect, least=2, precision=5.0),
-        train_classifier(collected.confidence, least=2, precision=5.0),
-        train_classifier(collected.stage, least=3, precision=5.0),
-        train_classifier(collected.category, least=3, precision=5.0),
-        train_classifier(collected.instrument, least=3, precision=5.0),
-    )
+    trained = {
+        name: train_classifier(collected[name], least, precision)
+        for name, (least, precision) in FILL_TRAINING.items()
+    }
+    return FillModels(**trained)
 
 
 def _add_fill_examples(examples: FillExamples, reading: Reading, key: Sequence[Incident]) -> None:
@@ -229,11 +225,11 @@ def _add_fill_examples(examples: FillExamples, reading: Reading, key: Sequence[I
         )
         if sentences:
             features = incident_features(reading.story, sentences, words, kind)
-            examples.stage.append((features, _single(incident, 5) or "ACCOMPLISHED"))
+            examples["stage"].append((features, _single(incident, 5) or "ACCOMPLISHED"))
             named = perpetrator_features(reading, perpetrators)
-            examples.category.append(([*features, *named], _single(incident, 8) or NONE))
+            examples["category"].append(([*features, *named], _single(incident, 8) or NONE))
             if not incident.of(6):
-                examples.instrument.append((features, _single(incident, 7) or NONE))
+                examples["instrument"].append((features, _single(incident, 7) or NONE))
 
 
 def _keyed_entities(
@@ -263,16 +259,16 @@ def _add_entity_examples(
     if slot in (18, 19):
         strings = strings | _names(incident, slot, strings)
         if (chosen := _tagged(incident, 20, strings)) is not None:
-            examples.victim_type.append((entity_type_features(entity, reading), chosen))
+            examples["victim_type"].append((entity_type_features(entity, reading), chosen))
         effect = _tagged(incident, 23, strings) or NONE
-        examples.victim_effect.append((entity_context_features(entity, reading, kind), effect))
+        examples["victim_effect"].append((entity_context_features(entity, reading, kind), effect))
     elif slot == 12:
         if (chosen := _tagged(incident, 13, strings)) is not None:
-            examples.target_type.append((entity_type_features(entity, reading), chosen))
+            examples["target_type"].append((entity_type_features(entity, reading), chosen))
         effect = _tagged(incident, 16, strings) or NONE
-        examples.target_effect.append((entity_context_features(entity, reading, kind), effect))
+        examples["target_effect"].append((entity_context_features(entity, reading, kind), effect))
     elif slot == 10 and (chosen := _tagged(incident, 11, strings)) is not None:
-        examples.confidence.append((entity_context_features(entity, reading, kind), chosen))
+        examples["confidence"].append((entity_context_features(entity, reading, kind), chosen))
 
 
 def _names(incident: Incident, slot: int, strings: set[str]) -> set[str]:
