@@ -174,7 +174,7 @@ def test_crowd_product_unsupervised():
     assert paired.accuracy > plain.accuracy
     assert paired.f_same is not None
     assert paired.f_same > plain.f_same
-    assert max(plain.error, paired.error) <= 0.05
+    assert max(plain.calibration.error, paired.calibration.error) <= 0.05
 
 
 @pytest.mark.corpus

@@ -42,7 +42,7 @@ def test_figures_count_objects_of_which_somebody_speaks():
     assert found.vote == pytest.approx(2 / 3)  # of the tie about z what was said first
     assert (found.best, found.best_source) == (pytest.approx(2 / 3), "c")
     assert found.possible == 1.0
-    assert sum(b.count for b in found.bins) == 5 + 3
+    assert sum(b.count for b in found.calibration.bins) == 5 + 3
 
 
 def test_f_of_same_is_there_for_judgements_only():
@@ -51,14 +51,14 @@ def test_f_of_same_is_there_for_judgements_only():
     assert closed.accuracy == 0.5
     assert closed.f_same == pytest.approx(2 / 3)
     assert measured(rows, {"x": "1", "y": "1"}).f_same is None
-    assert sum(b.count for b in closed.bins) == 4
+    assert sum(b.count for b in closed.calibration.bins) == 4
 
 
 def test_perfect_statements_have_no_error():
     rows = [(s, f"o{n}", "v", f"v{n}") for n in range(30) for s in "abc"]
     found = measured(rows, {f"o{n}": f"v{n}" for n in range(30)})
     assert found.accuracy == 1.0
-    assert found.error < 0.01
+    assert found.calibration.error < 0.01
 
 
 def test_sets_must_be_whole():

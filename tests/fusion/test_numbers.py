@@ -75,7 +75,7 @@ def test_a_zero_among_the_numbers_makes_no_error_relative():
 def test_stated_probabilities_and_intervals_of_numbers_are_reliable(simulated):
     _, truths, fused = simulated
     figures = measure_fusion(fused.slots[0], truths, None)
-    assert figures.error < 0.05
+    assert figures.calibration.error < 0.05
     stated, observed = figures.intervals
     assert abs(stated - observed) < 0.06
 
@@ -103,7 +103,7 @@ def test_days_that_are_often_exact_are_stated_as_such():
     right = [int(np.median(d)) == date.fromisoformat(truths[n]).toordinal()
              for n, d in medians.items()]  # fmt: skip
     assert figures.accuracy > np.mean(right) + 0.05
-    assert figures.error < 0.05
+    assert figures.calibration.error < 0.05
 
 
 def test_a_rounding_source_supports_what_rounds_to_its_number():

@@ -13,6 +13,7 @@ from partita.core import FloatArray, IntArray
 
 LOW, HIGH = 0.05, 0.95  # below and above, what is stated is next to certain and hides the rest
 BINS = 10
+LEVEL = 0.95  # of intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +123,10 @@ def bootstrap(
     rng: np.random.Generator,
     *,
     times: int = 1000,
-    level: float = 0.95,
 ) -> Interval:
     """Return percentiles of the figure over `times` samples of as many documents."""
     n = len(documents)
     drawn = rng.integers(0, n, size=(times, n)) if n else np.zeros((times, 0), dtype=np.int64)
     values = [figure([documents[k] for k in row]) for row in drawn.tolist()]
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(low), float(high))

@@ -32,8 +32,7 @@ class SlotMeasure:
 
     `accuracy`, `vote` (of a tie what was said first) and `best` (of one source, its silence is an
     error) count objects;
-    `possible` is how often anybody is right. `f_same` is there for judgements. `error` is the
-    reliability error of all stated probabilities, unknown included, `values_error` without it.
+    `possible` is how often anybody is right. `f_same` is there for judgements.
     `intervals` are the stated probability of intervals of numbers, and how many have the truth;
     `levels_error` is that of "this or something within it" in a hierarchy.
     """
@@ -48,10 +47,7 @@ class SlotMeasure:
     best: float
     best_source: str
     possible: float
-    error: float
-    values_error: float
-    brier: float
-    bins: tuple[ReliabilityBin, ...]
+    calibration: Calibration
     statements: FusionStatements
     intervals: tuple[float, float] | None = None
     levels_error: float | None = None
@@ -68,7 +64,10 @@ class FusionStatements:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How well stated probabilities agree with what is true, over all slots."""
+    """How well stated probabilities agree with what is true.
+
+    `error` is the reliability error of all, unknown included, `values_error` without it.
+    """
 
     error: float
     values_error: float
@@ -76,11 +75,11 @@ class Calibration:
     bins: tuple[ReliabilityBin, ...]
 
 
-def calibration(measured: Sequence[SlotMeasure]) -> Calibration:
-    """Return the calibration of the statements of all slots together."""
-    stated = np.concatenate([one.statements.stated for one in measured])
-    observed = np.concatenate([one.statements.observed for one in measured])
-    values = np.concatenate([one.statements.of_values for one in measured])
+def calibration(slots: Sequence[FusionStatements]) -> Calibration:
+    """Return the calibration of the statements of slots together."""
+    stated = np.concatenate([one.stated for one in slots])
+    observed = np.concatenate([one.observed for one in slots])
+    values = np.concatenate([one.of_values for one in slots])
     bins = reliability(stated, observed)
     values_error = reliability_error(reliability(stated[values], observed[values]))
     return Calibration(reliability_error(bins), values_error, brier(stated, observed), bins)
@@ -103,27 +102,22 @@ def measure_fusion(
     tested[list(claimed)] = True
     first = belief.starts[:-1][tested]
     statement_right = _true_statements(belief, right)
-    stated, observed = _statements(belief, right, tested)
-    values = tested[belief.object]
-    bins = reliability(stated, observed)
+    statements = _statements(belief, right, tested)
     best, source = _best(belief, statement_right, tested)
-    votes = _votes(belief)
+    votes, stated_first = _votes(belief)
     return SlotMeasure(
         belief.name,
         len(claimed),
         len(truths) - len(claimed),
         float(right[first].mean()) if len(first) else 0.0,
         _f(belief, right, tested, belief.probability),
-        _vote(belief, right, tested, votes),
+        _vote(belief, right, tested, votes, stated_first),
         _f(belief, right, tested, votes),
         best,
         source,
         float(np.mean(np.bincount(belief.object[right], minlength=len(tested))[tested] > 0)),
-        reliability_error(bins),
-        reliability_error(reliability(belief.probability[values], right[values])),
-        brier(stated, observed),
-        bins,
-        FusionStatements(stated, observed, np.arange(len(stated)) < values.sum()),
+        calibration([statements]),
+        statements,
         _intervals(belief, claimed),
         _levels_error(belief, claimed, nesting),
     )
@@ -242,14 +236,15 @@ def _name_test(
 
 def _statements(
     belief: SlotBelief, right: NDArray[np.bool_], tested: NDArray[np.bool_]
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+) -> FusionStatements:
     """Return the probabilities stated of objects with truths, and the outcomes; also unknown."""
     pairs = tested[belief.object]
-    nobody = np.bincount(belief.object[right], minlength=len(tested)) == 0
-    stated = np.concatenate([belief.probability[pairs], belief.unknown[tested]])
-    if belief.parsed.kind == "closed":  # every value is named, so that unknown is no statement
-        return belief.probability[pairs], right[pairs]
-    return stated, np.concatenate([right[pairs], nobody[tested]])
+    stated, observed = belief.probability[pairs], right[pairs]
+    if belief.parsed.kind != "closed":  # where every value is named, unknown is no statement
+        nobody = np.bincount(belief.object[right], minlength=len(tested)) == 0
+        stated = np.concatenate([stated, belief.unknown[tested]])
+        observed = np.concatenate([observed, nobody[tested]])
+    return FusionStatements(stated, observed, np.arange(len(stated)) < pairs.sum())
 
 
 def _true_statements(belief: SlotBelief, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -271,35 +266,31 @@ def _best(
     return float(hits[best] / max(tested.sum(), 1)), statements.sources[best]
 
 
-def _votes(belief: SlotBelief) -> FloatArray:
-    """Return the number of sources that state every pair."""
+def _votes(belief: SlotBelief) -> tuple[FloatArray, IntArray]:
+    """Return the number of sources that state every pair, and when it was stated first."""
     statements = belief.parsed.statements
-    count = len(statements.values)
-    keys, times = np.unique(statements.object * count + statements.value, return_counts=True)
-    pairs = belief.object * count + belief.value
-    place = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
-    return np.where(keys[place] == pairs, times[place], 0).astype(np.float64)
-
-
-def _vote(
-    belief: SlotBelief, right: NDArray[np.bool_], tested: NDArray[np.bool_], votes: FloatArray
-) -> float:
-    """Return the value that most sources state; of several, the one stated first."""
-    order = np.lexsort((_first(belief), -votes, belief.object))
-    chosen = order[belief.starts[:-1][tested]]
-    return float(np.mean(right[chosen])) if tested.any() else 0.0
-
-
-def _first(belief: SlotBelief) -> IntArray:
-    """Return when every pair was stated first; unstated pairs come last."""
-    statements = belief.parsed.statements
-    count = len(statements.values)
-    keys, inverse = np.unique(statements.object * count + statements.value, return_inverse=True)
-    when = np.full(len(keys), np.iinfo(np.int64).max)
+    count, never = len(statements.values), np.iinfo(np.int64).max
+    said = statements.object * count + statements.value
+    keys, inverse, times = np.unique(said, return_inverse=True, return_counts=True)
+    when = np.full(len(keys), never)
     np.minimum.at(when, inverse, statements.first)
     pairs = belief.object * count + belief.value
     place = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
-    return np.where(keys[place] == pairs, when[place], np.iinfo(np.int64).max)
+    here = keys[place] == pairs
+    return np.where(here, times[place], 0).astype(np.float64), np.where(here, when[place], never)
+
+
+def _vote(
+    belief: SlotBelief,
+    right: NDArray[np.bool_],
+    tested: NDArray[np.bool_],
+    votes: FloatArray,
+    first: IntArray,
+) -> float:
+    """Return the value that most sources state; of several, the one stated first."""
+    order = np.lexsort((first, -votes, belief.object))
+    chosen = order[belief.starts[:-1][tested]]
+    return float(np.mean(right[chosen])) if tested.any() else 0.0
 
 
 def _f(

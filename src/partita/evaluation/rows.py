@@ -307,7 +307,6 @@ def row(
     coverage: float,
     *,
     seed: int = 0,
-    times: int = 1000,
     grouped: bool = False,
 ) -> ModelRow:
     """Return the row of one model; `grouped` adds the calibration by size and genre."""
@@ -342,7 +341,7 @@ def row(
         lea=scores.lea.f,
         sizes=by_size(sets),
         calibration=tuple(_calibration(measures, seed)) if grouped else (),
-        intervals=_intervals(measures, seed, times),
+        intervals=_intervals(measures, seed),
     )
 
 
@@ -370,17 +369,14 @@ FIGURES: tuple[tuple[str, Callable[[Sequence[DocumentMeasure]], float]], ...] = 
 )
 
 
-def _intervals(measures: Sequence[DocumentMeasure], seed: int, times: int) -> dict[str, Interval]:
+def _intervals(measures: Sequence[DocumentMeasure], seed: int) -> dict[str, Interval]:
     """Return bootstrap intervals; the same documents are drawn for every model."""
-    if not times:
-        return {}
     intervals = {
-        name: bootstrap(measures, figure, np.random.default_rng(seed), times=times)
-        for name, figure in FIGURES
+        name: bootstrap(measures, figure, np.random.default_rng(seed)) for name, figure in FIGURES
     }
     open_pairs = [StatedProbabilities(m.stated, m.observed).undecided() for m in measures]
     rng = np.random.default_rng(seed)
-    intervals["pair_reliability_error"] = bootstrap(open_pairs, _error, rng, times=times)
+    intervals["pair_reliability_error"] = bootstrap(open_pairs, _error, rng)
     return intervals
 
 

@@ -178,21 +178,13 @@ class Split:
 
 def paper_splits(count: int, rng: np.random.Generator) -> tuple[Split, ...]:
     """Return the paper's three shapes, in proportion to the number of documents."""
-    order = _order(count, rng)
+    if count < 2:
+        raise InputError("a split needs two documents or more")
+    order: list[int] = rng.permutation(count).tolist()
     first, second, shared = (max(1, round(n * count / MESSAGES)) for n in (FIRST, SECOND, SHARED))
     first_test, second_test = order[:first], order[first - shared : first - shared + second]
     both = order[: first - shared + second]
     named = (("test 1", first_test), ("test 2", second_test), ("tests 1 and 2", both))
-    return tuple(_split(name, order, test) for name, test in named)
-
-
-def _order(count: int, rng: np.random.Generator) -> list[int]:
-    if count < 2:
-        raise InputError("a split needs two documents or more")
-    order: list[int] = rng.permutation(count).tolist()
-    return order
-
-
-def _split(name: str, order: Sequence[int], test: Sequence[int]) -> Split:
-    away = set(test)
-    return Split(name, tuple(sorted(set(order) - away)), tuple(sorted(away)))
+    return tuple(
+        Split(name, tuple(sorted({*order} - {*test})), tuple(sorted(test))) for name, test in named
+    )

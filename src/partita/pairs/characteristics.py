@@ -115,7 +115,7 @@ def antecedent(pairs: TemplatePairs) -> NDArray[np.generic]:
     """For a definite T what the reference module says of S: preferred (directly or by a chain of
     preferred antecedents), possible, or not listed."""
     definite = _REFERENCE[pairs.columns.form[pairs.t]] == 1
-    return np.where(definite, 1 + pairs.columns.antecedents.of(pairs.s, pairs.t), 0)
+    return np.where(definite, 1 + pairs.columns.antecedents[pairs.s, pairs.t], 0)
 
 
 def distance(pairs: TemplatePairs) -> NDArray[np.generic]:
@@ -330,9 +330,7 @@ def same_speaker(pairs: TemplatePairs) -> Values:
     columns = pairs.columns
     s, t = pairs.both(columns.person)
     both_in_dialogue = (s < 2) & (t < 2)
-    s_speaker, t_speaker = pairs.both(columns.speaker)
-    both_known = (s_speaker != NIL) & (t_speaker != NIL)
-    voice = np.where(both_known, 1 + (s_speaker != t_speaker), 0)
+    voice = _agreement(pairs, columns.speaker)
     return np.where(both_in_dialogue, 1 + 3 * (s != t) + voice, 0)
 
 
@@ -394,8 +392,7 @@ def same_quantity(pairs: TemplatePairs) -> Values:
 
 def same_count(pairs: TemplatePairs) -> Values:
     """Whether S and T are counted and the counts are the same: six tanks, the six tanks."""
-    s, t = pairs.both(pairs.columns.count)
-    return np.where((s == NIL) | (t == NIL), 0, 1 + (s != t))
+    return _agreement(pairs, pairs.columns.count)
 
 
 def identifying_values(pairs: TemplatePairs) -> Values:

@@ -212,42 +212,26 @@ def _slot_texts(value: object) -> list[str]:
 UNLISTED, POSSIBLE, PREFERRED = range(3)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AntecedentTable:
-    """The code of each listed pair, keyed by S·n + T in order."""
-
-    size: int
-    keys: NDArray[np.int64]
-    codes: Codes
-
-    def of(self, s: Places, t: Places) -> Codes:
-        if not len(self.keys):
-            return np.zeros(len(s), dtype=np.uint8)
-        pair_keys = s * self.size + t
-        index = np.minimum(np.searchsorted(self.keys, pair_keys), len(self.keys) - 1)
-        return np.where(self.keys[index] == pair_keys, self.codes[index], UNLISTED).astype(np.uint8)
-
-
-def antecedent_table(templates: Sequence[Template]) -> AntecedentTable:
-    """Return all antecedents within a document, with chains of preferred ones.
+def antecedent_table(templates: Sequence[Template]) -> Codes:
+    """Return the codes of all pairs of a document, with chains of preferred antecedents.
 
     The pair is recorded in text order, whichever template names the other.
     """
     n = len(templates)
     place = {template.id: k for k, template in enumerate(templates)}
-    codes: dict[int, int] = {}
+    codes = np.full((n, n), UNLISTED, dtype=np.uint8)
     chains: list[set[int]] = [set() for _ in templates]
     for t in _antecedents_first(templates, place):
         for antecedent in templates[t].antecedents:
             if (s := place.get(antecedent.id)) is None or s == t:
                 continue
-            key = min(s, t) * n + max(s, t)
-            codes[key] = max(codes.get(key, UNLISTED), POSSIBLE)
+            pair = min(s, t), max(s, t)
+            codes[pair] = max(codes[pair], POSSIBLE)
             if antecedent.preferred:
                 chains[t] |= {s} | chains[s]
         for s in chains[t] - {t}:
-            codes[min(s, t) * n + max(s, t)] = PREFERRED
-    return _antecedent_table(n, codes)
+            codes[min(s, t), max(s, t)] = PREFERRED
+    return codes
 
 
 def _antecedents_first(templates: Sequence[Template], place: dict[str, int]) -> list[int]:
@@ -275,12 +259,6 @@ def _preferred(template: Template, place: dict[str, int]) -> list[int]:
         for antecedent in template.antecedents
         if antecedent.preferred and antecedent.id in place
     ]
-
-
-def _antecedent_table(n: int, codes_by_key: dict[int, int]) -> AntecedentTable:
-    keys = np.array(sorted(codes_by_key), dtype=np.int64)
-    codes = np.array([codes_by_key[key] for key in keys.tolist()], dtype=np.uint8)
-    return AntecedentTable(n, keys, codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -404,7 +382,7 @@ class TemplateColumns:
     templates: tuple[Template, ...]
     ids: tuple[str, ...]
     slots: tuple[SlotColumn, ...]
-    antecedents: AntecedentTable
+    antecedents: Codes
     start: Column
     end: Column
     sentence: Column

@@ -78,22 +78,13 @@ def key_information(
     for pairs in sets:
         seen[feature_indices(pairs.codes, sizes)] = True
     column, features = np.cumsum(seen) - 1, int(seen.sum())
-    return [
-        KeyInformation(
-            _rows(
-                column[feature_indices(pairs.codes, sizes)],
-                _variance(pairs, weights, sizes),
-                features,
-            ),
-            pairs.templates,
-        )
-        for pairs in sets
-    ]
-
-
-def _variance(pairs: OpenPairs, weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    p = probabilities(pairs, weights, sizes)
-    return question_probabilities(pairs, p) * p * (1 - p)
+    found = []
+    for pairs in sets:
+        p = probabilities(pairs, weights, sizes)
+        variance = question_probabilities(pairs, p) * p * (1 - p)
+        rows = _rows(column[feature_indices(pairs.codes, sizes)], variance, features)
+        found.append(KeyInformation(rows, pairs.templates))
+    return found
 
 
 def _rows(indices: IntArray, variance: FloatArray, features: int) -> FloatArray:
@@ -125,26 +116,11 @@ def update_inverse(inverse: FloatArray, key: KeyInformation) -> FloatArray:
     return updated
 
 
-def inverse_with_keys(
-    sets: Iterable[KeyInformation], features: int, precision: float
-) -> FloatArray:
-    """Return A⁻¹ of a prior and some keys."""
-    return np.linalg.inv(np.eye(features) * precision + total_information(sets, features)).astype(
-        np.float64
-    )
-
-
 def expected_saving(inverse: FloatArray, key: KeyInformation, spread: FloatArray) -> float:
     """Return the bits that the keys behind M are expected to save; `spread` is A⁻¹ M A⁻¹."""
     inner = key.rows @ spread @ key.rows.T
     surprise = _innovation(key.rows @ inverse, key)
     return max(0.0, float(np.trace(np.linalg.solve(surprise, inner)))) / 2 / LOG2
-
-
-def weighted_covariance(inverse: FloatArray, target: FloatArray) -> FloatArray:
-    """Return A⁻¹ M A⁻¹, the cost of uncertain weights in bits."""
-    product: FloatArray = inverse @ target @ inverse
-    return product
 
 
 def total_information(sets: Iterable[KeyInformation], features: int) -> FloatArray:
@@ -177,7 +153,8 @@ def choose(
     if not sets:
         return []
     target = total_information(sets, features := sets[0].rows.shape[1])
-    inverse = inverse_with_keys((sets[n] for n in keyed), features, precision)
+    held = total_information((sets[n] for n in keyed), features)
+    inverse = np.linalg.inv(np.eye(features) * precision + held).astype(np.float64)
     candidates = [n for n in range(len(sets)) if n not in keyed]
     chosen: list[tuple[int, float]] = []
     ranked = _ranked(inverse, sets, candidates, target)
@@ -193,7 +170,7 @@ def _ranked(
     inverse: FloatArray, sets: Sequence[KeyInformation], among: Sequence[int], target: FloatArray
 ) -> list[tuple[int, float]]:
     """Return the sets that save something in descending order; equal ones in text order."""
-    spread = weighted_covariance(inverse, target)
+    spread = inverse @ target @ inverse  # the cost of uncertain weights
     units = [max(1.0, sets[n].templates / TEMPLATES_PER_UNIT) for n in among]
     savings = [
         (n, expected_saving(inverse, sets[n], spread) / unit)

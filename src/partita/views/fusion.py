@@ -210,9 +210,9 @@ def _measured(figures: SlotMeasure) -> Iterator[str]:
         ("vote", figures.vote, vote_f),
         (f"best source, {figures.best_source}", figures.best, ""),
         ("a source is right", figures.possible, ""),
-        ("reliability error", figures.error, ""),
-        ("… without unknown", figures.values_error, ""),
-        ("Brier score", figures.brier, ""),
+        ("reliability error", figures.calibration.error, ""),
+        ("… without unknown", figures.calibration.values_error, ""),
+        ("Brier score", figures.calibration.brier, ""),
     ):
         yield f"  {cell(name, 28)}{value:>9.4f}{f}\n"
     if figures.levels_error is not None:
@@ -402,7 +402,7 @@ def _figures(measured: tuple[SlotMeasure, ...]) -> dict[str, Any]:
         else {
             "accuracy": sum(m.accuracy * m.truths for m in measured)
             / sum(m.truths for m in measured),
-            "calibration": asdict(calibration(measured)),
+            "calibration": asdict(calibration([m.statements for m in measured])),
             "measured": slots,
         }
     )
@@ -418,11 +418,11 @@ def _measured_json(figures: SlotMeasure) -> dict[str, Any]:
         "best_source": {"source": figures.best_source, "accuracy": figures.best},
         "possible": figures.possible,
         "calibration": {
-            "error": figures.error,
-            "values_error": figures.values_error,
+            "error": figures.calibration.error,
+            "values_error": figures.calibration.values_error,
             "levels_error": figures.levels_error,
-            "brier": figures.brier,
-            "bins": [asdict(b) for b in figures.bins],
+            "brier": figures.calibration.brier,
+            "bins": [asdict(b) for b in figures.calibration.bins],
         },
         "intervals": None
         if figures.intervals is None
