@@ -185,7 +185,7 @@ def test_birthplaces_unsupervised():
     [found] = fuse_claims([folder / "claims.csv"], asked).measured
     assert found.truths == 6005
     assert found.accuracy > max(0.763, found.vote, found.best)
-    assert found.error <= 0.05
+    assert found.calibration.error <= 0.05
 
 
 @pytest.mark.corpus
