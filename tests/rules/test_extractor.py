@@ -6,9 +6,9 @@ import pytest
 
 from partita.core import Message, Region
 from partita.errors import InputError
-from partita.rules import extractor as room
+from partita.rules.cascade import Analysis
 from partita.rules.domain_files import read_domain
-from partita.rules.extractor import ExtractedTemplates, Extractor
+from partita.rules.extractor import Extractor
 from partita.text.tagger_models import shipped_tagger
 
 MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
@@ -17,7 +17,7 @@ MESSAGE = Message("m", "A depot.", (Region("text", 0, 8),))
 def test_a_phase_that_gives_up_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Extractor(read_domain("depots"), shipped_tagger())
     assert [template.text for template in made.templates(MESSAGE)] == ["A depot"]
-    monkeypatch.setattr(room, "extract", lambda *_: ExtractedTemplates((), (), ("groups",)))
+    monkeypatch.setattr(made.cascade, "run", lambda *_: Analysis([], [], (), ("groups",)))
     with pytest.raises(InputError, match="message m: phase groups exceeds the work limit"):
         made.templates(MESSAGE)
     with pytest.raises(InputError, match="phase groups"):

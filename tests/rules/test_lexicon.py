@@ -6,7 +6,6 @@ import pytest
 
 from partita.rules.domain import LexiconEntry
 from partita.rules.phrases import RuleLexicon, WordForms, combine_meanings
-from partita.text.tokens import lower_words
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +76,7 @@ def test_verbs_that_are_known_are_found_back() -> None:
 
 
 def lexicon(*entries: LexiconEntry) -> RuleLexicon:
-    return RuleLexicon.of(entries, (), lower_words)
+    return RuleLexicon.of(entries, ())
 
 
 def test_tags_decide_what_a_word_means() -> None:
@@ -128,4 +127,4 @@ def test_forms_that_are_listed_take_the_place_of_those_that_are_made() -> None:
 
 @pytest.mark.parametrize("verbs", [("gun", "gunned"), ("gunned", "gun")])
 def test_of_two_verbs_with_one_form_the_longer_is_meant(verbs: tuple[str, ...]) -> None:
-    assert RuleLexicon.of((), verbs, lower_words).forms.lemma("gunned", "VBN") == "gunned"
+    assert RuleLexicon.of((), verbs).forms.lemma("gunned", "VBN") == "gunned"

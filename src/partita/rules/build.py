@@ -265,16 +265,6 @@ class Contribution:
         return -self.size, -self.priority, self.order
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Refusal:
-    """A value that does not fit the type of its slot."""
-
-    contribution: Contribution
-    slot: str
-    value: Any
-    reason: str
-
-
 @dataclass(slots=True)
 class Contributor:
     """A rule's compiled `template`."""

@@ -26,7 +26,6 @@ from partita.rules.compile import (
 )
 from partita.rules.domain import Phase, Rule, RuleSet
 from partita.rules.phrases import (
-    Cut,
     Meaning,
     Multiword,
     Phrase,
@@ -36,7 +35,6 @@ from partita.rules.phrases import (
 )
 from partita.rules.syntax import count_ways, first_atoms, reverse
 from partita.text.assertions import Statuses
-from partita.text.tokens import lower_words
 
 
 def letter_case(text: str) -> str:
@@ -240,26 +238,21 @@ class Analysis:
     @cached_property
     def phrases(self) -> tuple[Phrase, ...]:
         """Return the phrases after the last phase that builds phrases, in text order."""
-        return phrases_of(self.items, self.starts)
-
-
-def phrases_of(items: Sequence[SharedPhrase], starts: Sequence[int]) -> tuple[Phrase, ...]:
-    """Return the phrases of a sequence, without sentence separators."""
-    return tuple(
-        item.phrase(first, after - 1)
-        for item, first, after in zip(items, starts, starts[1:], strict=False)
-        if item.attributes
-    )
+        return tuple(
+            item.phrase(first, after - 1)
+            for item, first, after in zip(self.items, self.starts, self.starts[1:], strict=False)
+            if item.attributes
+        )
 
 
 class Cascade:
     """The compiled rules of a domain."""
 
-    def __init__(self, domain: RuleSet, cut: Cut = lower_words) -> None:
+    def __init__(self, domain: RuleSet) -> None:
         self.domain = domain
         self.tests = Tests(domain.types.below)
         self.stages = [Stage.of(phase, n, self.tests) for n, phase in enumerate(domain.phases)]
-        lexicon = RuleLexicon.of(domain.entries, domain.verbs, cut, domain.retags)
+        lexicon = RuleLexicon.of(domain.entries, domain.verbs, domain.retags)
         self.vocabulary = Vocabulary(lexicon, self._coded)
         self.separator = SharedPhrase({}, [SEPARATOR] * len(self.stages))
         self.codes: dict[int, list[str]] = {}

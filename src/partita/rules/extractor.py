@@ -11,7 +11,7 @@ from typing import Any, cast
 from partita.core import Assertion, Message, Region, Status, Template
 from partita.core.templates import ASSERTIONS, EVENT, FORMER, KIND, ROLES
 from partita.errors import InputError
-from partita.rules.build import Contribution, Refusal, fit_value
+from partita.rules.build import Contribution, fit_value
 from partita.rules.cascade import Analysis, Cascade, CascadeStep, TokenColumns
 from partita.rules.domain import At, Rule, RuleSet
 from partita.rules.phrases import (
@@ -37,37 +37,34 @@ from partita.text.tokens import Tokens, tokenize
 NUMBER = "NUMBER"
 CACHE_SIZE = 50_000  # values, over all messages
 
-Read = tuple[Value | None, str]
-
 
 @dataclass(slots=True)
 class ValueCache:
     """A cache of values converted to the slot types of a schema."""
 
     schema: Schema
-    cache: dict[tuple[str, Hashable], Read] = field(default_factory=dict)
+    cache: dict[tuple[str, Hashable], Value | None] = field(default_factory=dict)
 
-    def value(self, slot: str, value: Any) -> Read:
-        """Return the part of a value that fits the slot's type, and the problem with the rest."""
+    def value(self, slot: str, value: Any) -> Value | None:
+        """Return the part of a value that fits the slot's type, or None if nothing does."""
         key = (slot, value)
         if key not in self.cache:
             if len(self.cache) >= CACHE_SIZE:
                 self.cache.clear()
-            fits, reason = fit_value(self.schema, slot, value)
-            self.cache[key] = None if fits is None else self.schema.slots[slot].read(fits), reason
+            fits, _ = fit_value(self.schema, slot, value)
+            self.cache[key] = None if fits is None else self.schema.slots[slot].read(fits)
         return self.cache[key]
 
 
 @dataclass(slots=True)
 class SlotFills:
-    """Values of slots, the values that did not fit, and the scopes of those not asserted.
+    """Values of slots, and the scopes of those not asserted.
 
     `denied` holds what is denied, which is no value; `absent` is the scope that denies that there
     is such a thing.
     """
 
     values: dict[str, Value] = field(default_factory=dict)
-    refusals: list[Refusal] = field(default_factory=list)
     weak: list[tuple[str, Value, Scope]] = field(default_factory=list)
     firm: list[tuple[str, Value]] = field(default_factory=list)
     denied: list[tuple[str, Value, Scope]] = field(default_factory=list)
@@ -107,9 +104,9 @@ def fill_slots(
                 empty.add(slot)
             elif slot not in empty:
                 weak = scope if not alone or slot in main else None
-                _add(filled, contribution, slot, value, reading, weak)
+                _add(filled, slot, value, reading, weak)
                 if former and slot in main and (general := _most_general(reading, slot)):
-                    _add(filled, contribution, slot, general, reading)
+                    _add(filled, slot, general, reading)
     return filled
 
 
@@ -172,15 +169,14 @@ def _whole(contribution: Contribution) -> Scope:
 
 def _add(
     filled: SlotFills,
-    contribution: Contribution,
     slot: str,
     plain_value: Any,
     reading: ValueCache,
     scope: Scope | None = None,
 ) -> None:
-    value, reason = reading.value(slot, plain_value)
+    """Add a value, unless it does not fit the slot or what is there already."""
+    value = reading.value(slot, plain_value)
     if value is None:
-        filled.refusals.append(Refusal(contribution, slot, plain_value, reason))
         return
     if scope is not None and scope.status == "denied":
         filled.denied.append((slot, value, scope))
@@ -188,9 +184,6 @@ def _add(
     previous = filled.values.get(slot)
     unified = value if previous is None else reading.schema.slots[slot].unify(previous, value)
     if unified is None:
-        filled.refusals.append(
-            Refusal(contribution, slot, plain_value, f"conflicts with {previous}")
-        )
         return
     filled.values[slot] = unified
     if scope is None:
@@ -394,30 +387,14 @@ def event_draft(
     return EventDraft(make_draft(group, domain, reading), roles, scope)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExtractedTemplates:
-    """The templates of a message in text order, refused values, and unfinished phases.
-
-    Templates may be missing after an unfinished phase.
-    """
-
-    templates: tuple[Template, ...]
-    refusals: tuple[Refusal, ...] = ()
-    unfinished: tuple[str, ...] = ()
-
-
 def extract(
     message: Message,
     tokens: TokenColumns,
     analysis: Analysis,
     domain: RuleSet,
-    reading: ValueCache | None = None,
-) -> ExtractedTemplates:
-    """Return the templates T1, T2, … of a message in text order.
-
-    Pass the same `reading` for many messages, to reuse its cache of values.
-    """
-    read = reading or ValueCache(domain.schema)
+    read: ValueCache,
+) -> tuple[Template, ...]:
+    """Return the templates T1, T2, … of a message in text order."""
     groups, event_groups = without_events(group_by_phrase(analysis.contributions), domain)
     rows = join_rows(groups, tokens, message.regions, domain, read)
     drafts = [make_draft(group, domain, read, analysis.statuses) for group in rows]
@@ -436,7 +413,6 @@ def extract(
         _template(n, draft, context, message, tokens, domain)
         for n, (draft, context) in enumerate(zip(kept, relations, strict=True), 1)
     )
-    refusals = tuple(refused for draft in drafts for refused in draft.slots.refusals)
     things = tuple(with_places(templates, domain.schema))
     if event_groups:
         ids = {draft.phrase.first: one.id for draft, one in zip(kept, things, strict=True)}
@@ -444,8 +420,7 @@ def extract(
         numbered = enumerate((event for event in found if event.draft.type), 1)
         things += tuple(_event(n, event, ids, message, tokens, domain) for n, event in numbered)
         things = tuple(sorted(things, key=lambda template: (template.start, template.end)))
-        refusals += tuple(refused for one in found for refused in one.draft.slots.refusals)
-    return ExtractedTemplates(things, refusals, analysis.unfinished)
+    return things
 
 
 def with_places(templates: Iterable[Template], schema: Schema) -> Iterator[Template]:
@@ -653,26 +628,22 @@ class Extractor:
 
     def templates(self, message: Message) -> tuple[Template, ...]:
         """Return the templates of a message; raise InputError if a phase is unfinished."""
-        return _finished_templates(self.built(message), message)
-
-    def built(self, message: Message) -> ExtractedTemplates:
-        """Return the templates, refused values and unfinished phases of a message."""
         return next(self._batch([message]))
 
     def templates_of(self, messages: Iterable[Message]) -> Iterator[tuple[Template, ...]]:
         """Yield the templates of each message, tagging messages in batches."""
         remaining = iter(messages)
         while batch := list(islice(remaining, BATCH)):
-            for message, built in zip(batch, self._batch(batch), strict=True):
-                yield _finished_templates(built, message)
+            yield from self._batch(batch)
 
-    def _batch(self, messages: Sequence[Message]) -> Iterator[ExtractedTemplates]:
+    def _batch(self, messages: Sequence[Message]) -> Iterator[tuple[Template, ...]]:
         tokenized = [tokenize(message) for message in messages]
         for message, tokens, tags in zip(messages, tokenized, self._tags(tokenized), strict=True):
             if not tokens.texts:
-                yield ExtractedTemplates(())
+                yield ()
                 continue
             analysis = self.cascade.run(tokens, tags, message.regions)
+            _refuse_unfinished(analysis, message)
             yield extract(message, tokens, analysis, self.domain, self.reading)
 
     def _tags(self, tokenized: Sequence[Tokens]) -> Iterator[list[str]]:
@@ -688,12 +659,11 @@ class Extractor:
             first += len(tokens.texts)
 
 
-def _finished_templates(built: ExtractedTemplates, message: Message) -> tuple[Template, ...]:
-    if built.unfinished:
-        phases = ", ".join(built.unfinished)
+def _refuse_unfinished(analysis: Analysis, message: Message) -> None:
+    if analysis.unfinished:
+        phases = ", ".join(analysis.unfinished)
         problem = f"phase {phases} exceeds the work limit on this text"
         raise InputError(f"message {message.id}: {problem} (split the text or simplify the rules)")
-    return built.templates
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ the words of a phrase and its place in the clause tell of its template.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
@@ -13,7 +13,7 @@ from partita.core import Form
 from partita.rules.domain import LexiconEntry
 from partita.templates.slots import symbol
 from partita.text.assertions import BELIEVING, SAYING
-from partita.text.tokens import POSSESSIVE
+from partita.text.tokens import POSSESSIVE, lower_words
 
 # noun: plural
 NOUNS = """
@@ -199,8 +199,6 @@ def _infinitive(stem: str) -> str:
     )
 
 
-Cut = Callable[[str], tuple[str, ...]]
-
 # The tags that a tag of the lexicon covers.
 _COVERED = {
     "NN": ("NN", "NNS", "NNP", "NNPS"),
@@ -245,7 +243,7 @@ class RuleLexicon:
 
     @classmethod
     def of(
-        cls, entries: Iterable[LexiconEntry], verbs: Iterable[str], cut: Cut, retags: bool = False
+        cls, entries: Iterable[LexiconEntry], verbs: Iterable[str], retags: bool = False
     ) -> RuleLexicon:
         forms = WordForms()
         # of two verbs with one form the longer: "gunned" is listed beside "gun"
@@ -254,7 +252,7 @@ class RuleLexicon:
         multiwords: dict[tuple[str, ...], list[Meaning]] = {}
         for entry in entries:
             for form, meaning in _meanings(entry, forms):
-                for pieces in {cut(form): None, cut(form.upper()): None}:
+                for pieces in {lower_words(form): None, lower_words(form.upper()): None}:
                     if len(pieces) == 1:
                         lexicon.words.setdefault(pieces[0], []).append(meaning)
                     elif pieces:
