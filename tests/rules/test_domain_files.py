@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import InputError
+from partita.plugins import DOMAINS, installed
 from partita.rules.domain import At, Call, Constant, Reference
-from partita.rules.domain_files import installed_domains, load_rule_set, read_domain
+from partita.rules.domain_files import load_rule_set, read_domain
 from partita.rules.yaml import DEEPEST, LARGEST, Map, RuleError, Text, tree_of
 from rules.toy import DOMAIN, GROUPS, LEXICON, RULES, written
 
@@ -285,6 +286,6 @@ def test_the_place_of_a_character() -> None:
 
 @pytest.mark.parametrize("name", ["english", "depots"])
 def test_the_shipped_domains_are_read(name: str) -> None:
-    assert name in installed_domains()
+    assert name in installed(DOMAINS)
     assert read_domain(name) is read_domain(name)
     assert not load_rule_set(name).errors

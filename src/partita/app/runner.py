@@ -278,11 +278,12 @@ def budget_for(templates: int, budget: Budget) -> Budget:
 
 def stored_settings(settings: Settings) -> dict[str, Any]:
     """Return settings as a store keeps them: without parameters, which are stored themselves."""
-    from partita.rules.domain_files import folder_of, installed_domains
+    from partita.plugins import DOMAINS, installed
+    from partita.rules.domain_files import folder_of
 
-    installed, budget = settings.domain in installed_domains(), settings.budget
+    known, budget = settings.domain in installed(DOMAINS), settings.budget
     return {
-        "domain": settings.domain if installed else str(folder_of(settings.domain).resolve()),
+        "domain": settings.domain if known else str(folder_of(settings.domain).resolve()),
         "model": settings.model,
         "top": settings.top,
         "threshold": settings.threshold,

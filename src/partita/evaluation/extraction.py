@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from partita.core import Document, Template
@@ -243,13 +243,7 @@ def _counts(
             if both:
                 yield ("matched", ""), counted
             for name in values[side]:
-                slot_counts = _count(side, both, [name], alike)
-                yield (
-                    ("slot", name),
-                    ExtractionCounts(
-                        NOTHING, slot_counts.slots, slot_counts.less, slot_counts.more
-                    ),
-                )
+                yield ("slot", name), replace(_count(side, both, [name], alike), templates=NOTHING)
 
 
 def _count(

@@ -221,15 +221,10 @@ class Loaded:
         return [problem for problem in self.problems if problem.error]
 
 
-def installed_domains() -> dict[str, EntryPoint]:
-    """Return the domains of all installed packages, by name."""
-    return installed(DOMAINS)
-
-
 def read_domain(name: str | Path) -> RuleSet:
     """Read a domain by the name of an installed one, or by its folder; raise its first error."""
     folder = folder_of(name)
-    return _installed(folder) if str(name) in installed_domains() else _read(folder)
+    return _installed(folder) if str(name) in installed(DOMAINS) else _read(folder)
 
 
 def folder_of(name: str | Path, beside: Path | None = None) -> Path:
@@ -237,7 +232,7 @@ def folder_of(name: str | Path, beside: Path | None = None) -> Path:
     path = Path(name)
     if beside and _is_folder(beside / path) and (beside / path / "domain.yaml").is_file():
         return beside / path
-    domains = installed_domains()
+    domains = installed(DOMAINS)
     if (entry := domains.get(str(name))) is not None:
         return _folder_of_entry(entry)
     if _is_folder(path):

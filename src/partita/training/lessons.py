@@ -121,12 +121,12 @@ class KeyAnswer:
     observed: NDArray[np.bool_]
 
 
-def key_answer(key: Lesson, learned: PairParameters, model: str, seed: int = 0) -> KeyAnswer:
+def key_answer(key: Lesson, learned: PairParameters, model: str) -> KeyAnswer:
     """Return the bits of a key under some parameters."""
     cut = key.cut
     spent, n, log_probability = 0.0, len(cut.labels), -math.inf if cut.crosses else 0.0
     stated = np.zeros((n, n))
-    for members, posterior in key_posteriors(key, learned, model, seed):
+    for members, posterior in key_posteriors(key, learned, model):
         spent += set_bits(cut, members, posterior, learned.excluded)
         if not cut.broken(members):
             row = restricted_growth(cut.labels[members].tolist())
