@@ -355,10 +355,11 @@ def _model_targets() -> list[Target]:
     from partita_incidents.incident_models import read_models
 
     def parameters(path: Path) -> None:
-        for model in ("scaled", "greedy", "forest"):
-            with suppress(InputError):  # of another model
+        for model in ("scaled", "greedy"):
+            with suppress(InputError):  # of another model, or damaged
                 model_parameters(model, path)
-        model_parameters("scaled", path)
+                return
+        model_parameters("forest", path)
 
     shipped = [shipped_text(name) or "" for name in ("scaled", "greedy", "forest")]
     pairs = json.loads(shipped_text("pairs") or "")

@@ -237,7 +237,7 @@ def test_texts_are_run_in_partitions(session: Any) -> None:
     ]
 
 
-PEOPLE = ("Ada Okafor", "Jonas Lindqvist", "Marta Okafor", "Rita Vandermeer", "Chen Wu")
+WRITERS = ("Ada Okafor", "Jonas Lindqvist", "Marta Okafor", "Rita Vandermeer", "Chen Wu")
 FIRMS = ("Borealis Power Company", "Halcyon Bank", "Cardwell Shipping")
 PLACES = ("Kinston", "Lisbon", "Norway")
 
@@ -246,7 +246,7 @@ def stories(count: int) -> dict[str, str]:
     rng = random.Random(5)
     found = {}
     for n in range(count):
-        one, two = rng.sample(PEOPLE, 2)
+        one, two = rng.sample(WRITERS, 2)
         firm, place = rng.choice(FIRMS), rng.choice(PLACES)
         topic = rng.choice(("the dam", "a marathon", "the strike"))
         found[f"d{n:03}"] = (

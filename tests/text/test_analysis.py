@@ -176,15 +176,15 @@ def changed(said: dict[str, Any] | None = None, **arrays: Any) -> bytes:
 @pytest.mark.parametrize(
     ("said", "arrays", "problem"),
     [
-        ({"version": 9}, {}, "is not analyser version 3"),
-        ({"model": "tagger"}, {}, "is not analyser version 3"),
+        ({"version": 9}, {}, "is not an analyser of version 3"),
+        ({"model": "tagger"}, {}, "is not an analyser of version 3"),
         ({"features": {}}, {}, "is not an analyser of this version"),
         ({"labels": []}, {}, "labels"),
         ({}, {"scales": np.zeros(1)}, "do not fit"),
         ({}, {"moves_weights": np.zeros(70, dtype=np.int8)}, "power of two"),
         ({}, {"moves_used": np.zeros(70, dtype=np.uint8)}, "features in use"),
         ({}, {"groups": np.zeros((4, 3), dtype=np.uint8)}, "groups"),
-        ({}, {"groups": np.zeros(3)}, "is not analyser version 3"),
+        ({}, {"groups": np.zeros(3)}, "is not an analyser of version 3"),
         ({"words": ["a"]}, {}, "network_table has the shape"),
         ({}, {"network_steps": np.zeros(3, dtype=np.float32)}, "network_steps has the shape"),
     ],
@@ -195,7 +195,7 @@ def test_a_wrong_file_is_refused(said: dict[str, Any], arrays: Any, problem: str
 
 
 def test_what_is_not_an_analyser_is_refused(tmp_path: Any) -> None:
-    with pytest.raises(InputError, match="is not analyser"):
+    with pytest.raises(InputError, match="is not an analyser"):
         parse_analyser(b"text", "a.npz")
     with pytest.raises(InputError, match="cannot be read"):
         read_analyser(tmp_path / "missing.npz")

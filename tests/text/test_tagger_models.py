@@ -53,8 +53,8 @@ def test_there_and_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("about", "says"),
     [
-        ({"version": 99}, "is not tagger version 1"),
-        ({"model": "joint"}, "is not tagger version 1"),
+        ({"version": 99}, "is not a tagger of version 1"),
+        ({"model": "joint"}, "is not a tagger of version 1"),
         ({"features": ["word"]}, "other features"),
         ({"tags": 3}, "is not a tagger of this version"),
         ({"tags": []}, "none of the tags"),
@@ -71,15 +71,15 @@ def test_what_is_said_of_it_must_be_right(about: dict[str, Any], says: str) -> N
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (b"", "is not tagger"),
-        (b"no npz", "is not tagger"),
-        (tagger_bytes(some_tagger())[:-200], "is not tagger"),
-        (changed(table=np.array([{}], dtype=object)), "is not tagger"),
-        (changed(table=np.zeros(4)), "is not tagger"),
+        (b"", "is not a tagger"),
+        (b"no npz", "is not a tagger"),
+        (tagger_bytes(some_tagger())[:-200], "is not a tagger"),
+        (changed(table=np.array([{}], dtype=object)), "is not a tagger"),
+        (changed(table=np.zeros(4)), "is not a tagger"),
         (changed(table=np.zeros(99, dtype=np.int8)), "power of two"),
         (changed(fixed=np.array([0, 2, 255], dtype=np.uint8)), "none of the tags"),
-        (changed(about=np.frombuffer(b"\xff", dtype=np.uint8)), "is not tagger"),
-        (changed(about=np.frombuffer(b"{", dtype=np.uint8)), "is not tagger"),
+        (changed(about=np.frombuffer(b"\xff", dtype=np.uint8)), "is not a tagger"),
+        (changed(about=np.frombuffer(b"{", dtype=np.uint8)), "is not a tagger"),
     ],
 )
 def test_a_broken_file_is_refused(given: bytes, says: str) -> None:
@@ -101,7 +101,7 @@ def test_damaged_bytes_are_refused() -> None:
 def test_an_array_alone_is_refused() -> None:
     stream = BytesIO()
     np.save(stream, np.zeros(3))
-    with pytest.raises(InputError, match="is not tagger"):
+    with pytest.raises(InputError, match="is not a tagger"):
         parse_tagger(stream.getvalue(), "t.npz")
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any
 
 from partita.app.recording import now
 from partita.app.train import key_rows
@@ -32,6 +30,9 @@ from partita.training.parameter_files import (
     pair_parameters_text,
     parse_pair_parameters,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 Row = Mapping[str, Any]
 

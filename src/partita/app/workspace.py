@@ -11,8 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import Connection
-
 from partita.app import run_keys
 from partita.app.batch import OutputForms
 from partita.app.explain import explain_result
@@ -33,6 +31,8 @@ from partita.text.messages import LIMIT, parse_message, read_texts, valid_unicod
 from partita.text.raw_messages import RawMessage
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from partita.fusion.sources import Content, FuseSource
 
 Input = str | Path | RawMessage

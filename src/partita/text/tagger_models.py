@@ -322,6 +322,7 @@ def read_archive(
         if wrong or (about["model"], about["version"]) != (model, version):
             raise ValueError
     except Exception as error:  # damaged zip files raise all kinds of errors
-        problem = f"is not {model} version {version} (expected an npz file that research wrote)"
+        one = f"an {model}" if model[0] in "aeiou" else f"a {model}"
+        problem = f"is not {one} of version {version} (expected an npz file that research wrote)"
         raise InputError(problem, file=file) from error
     return about, arrays

@@ -181,7 +181,7 @@ def _facts(mention: Small, cell: Small, seen: Small, bits: int, out: Codes, fact
 
 
 class Counts(NamedTuple):
-    """Room to count the cells of a configuration, in all and by likeness."""
+    """Room to count the cells of a configuration: in all (`totals`) and by likeness (`levels`)."""
 
     totals: IntArray
     levels: IntArray
