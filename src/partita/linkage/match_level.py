@@ -94,9 +94,14 @@ def reciprocity(ends: PairEnds, score: FloatArray, records: BoolArray) -> float:
     Two records that match are each other's best, mostly. Two that do not are so by chance, and as
     often each other's second best after that.
     """
-    first, left = _mutual(ends, score, np.ones(len(score), dtype=np.bool_), len(records))
-    second, _ = _mutual(ends, score, left, len(records))
+    first, second = _mutual_twice(ends, score, len(records))
     return _beyond_chance(first[records], second[records])
+
+
+def _mutual_twice(ends: PairEnds, score: FloatArray, count: int) -> tuple[BoolArray, BoolArray]:
+    """Return which records are in a mutual best pair, and which in one of what is nobody's best."""
+    first, left = _mutual(ends, score, np.ones(len(score), dtype=np.bool_), count)
+    return first, _mutual(ends, score, left, count)[0]
 
 
 def _beyond_chance(found: BoolArray, chance: BoolArray) -> float:
@@ -212,9 +217,7 @@ def matched_records(places: Places, score: FloatArray) -> tuple[float, float]:
     table have matches of their own. This counts too few where hardly any record matches; there the
     plain shares of both tables hold.
     """
-    every = np.ones(len(score), dtype=np.bool_)
-    first, left = _mutual(places.ends, score, every, len(places.smaller))
-    second, _ = _mutual(places.ends, score, left, len(places.smaller))
+    first, second = _mutual_twice(places.ends, score, len(places.smaller))
     sides = (places.smaller, places.larger)
     count, larger = (int(side.sum()) for side in sides)
     one, two = (float(found[places.smaller].mean()) for found in (first, second))

@@ -133,10 +133,7 @@ class NearestEngine:
             expanded, odds = self._scored(read)
             rise = consistent_rise(expanded.ends, odds, len(records)) / read.steepness
             read = replace(read, level=read.level + rise)
-        read, unrelated, column = self._told_apart(read, pairs)
-        if not column:
-            read = self._with_variants(read, pairs)
-        odds = self._odds(read, pairs)
+        read, odds, unrelated, column = self._after_doubts(read, pairs)
         if clean:
             odds = matched_odds(odds, matching_messages(pairs.ends, odds, self.labels))
         doubts = self._doubts(level, pairs, odds)
@@ -179,13 +176,25 @@ class NearestEngine:
             turn = part.score_above(refined, float((rated & same).sum()))
         return _ReadModel(clean, agreement, local, turn, error), level
 
-    def _with_variants(self, read: _ReadModel, pairs: ComparedPairs) -> _ReadModel:
+    def _after_doubts(
+        self, first: _ReadModel, pairs: ComparedPairs
+    ) -> tuple[_ReadModel, FloatArray, float, str]:
+        """Return the model that tells apart what its probable pairs confuse, and its log-odds; the
+        share of these with unrelated values in a column, and the name of that column."""
+        odds = self._odds(first, pairs)
+        read, unrelated, column = self._told_apart(first, pairs, odds)
+        if not column:
+            read = self._with_variants(read, pairs, odds)
+        return read, odds if read is first else self._odds(read, pairs), unrelated, column
+
+    def _with_variants(
+        self, read: _ReadModel, pairs: ComparedPairs, odds: FloatArray
+    ) -> _ReadModel:
         """Return the model with the highest probability of pairs that seem to be variants.
 
         If a share r of the probable pairs is right, and SUBSTITUTED of these and all others have
         a word in place of another, the share of all that have is 1 − r·(1 − SUBSTITUTED).
         """
-        odds = self._odds(read, pairs)
         same = odds > 0.0
         if same.sum() < FEWEST:
             return read
@@ -196,11 +205,12 @@ class NearestEngine:
         right = (1.0 - share) / (1.0 - SUBSTITUTED) * SUBSTITUTED / share
         return replace(read, variants=max(right, 1e-3))
 
-    def _told_apart(self, read: _ReadModel, pairs: ComparedPairs) -> tuple[_ReadModel, float, str]:
+    def _told_apart(
+        self, read: _ReadModel, pairs: ComparedPairs, odds: FloatArray
+    ) -> tuple[_ReadModel, float, str]:
         """Return the model, the share of the probable pairs with unrelated values in a column, and
         its name. If such values tell (given names), the level is raised until the others are left.
         """
-        odds = self._odds(read, pairs)
         share, column = self._unrelated(pairs.ends, odds > 0.0)
         if column is None or column.kind not in TELLING:
             return read, share, "" if column is None else column.name
